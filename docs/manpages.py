@@ -4,7 +4,7 @@ from pathlib import Path
 
 BLOCK = re.compile(r"/\*(?P<kind>MC|@C?|E|S)\n(?P<text>.*?)\n\s*(?:M|@|E|S)\*/\n(?P<code>[^{;]*[{;](?:[^}]*\}[^;\n]*;)?)", re.DOTALL)
 # of src/pc/parameter.h, and of deflation
-PARAMETER = re.compile(r"(?:PETSCRRB|(?P<ksp>KSP_DEFLATION))_(?P<two>TWO_)?(?P<kind>PARAMETER|SIZES)\(\s*(?(ksp)|(?P<type>\w+),\s*)"
+PARAMETER = re.compile(r"(?:PETSCRRB|(?P<ksp>KSP_DEFLATION))_(?P<two>TWO_)?(?P<kind>PARAMETER|SIZES|OBJECT)\(\s*(?(ksp)|(?P<type>\w+),\s*)"
                        r"(?P<what>\w+),\s*(?P<number>\w+)?")
 KINDS = ("MC", "@", "@C", "E", "S")  # in the order of the index: types, functions, enumerations, objects
 # what the names of a group begin with, in small letters, the first that fits; and its heading
@@ -22,7 +22,7 @@ def blocks(root):
             name, _, summary = (part.strip() for part in first.partition(" - "))
             summary = summary[0].upper() + summary[1:]
             parameter = PARAMETER.match(match["code"])
-            if parameter and not parameter["ksp"]:
+            if parameter:
                 lines = completed(grid(lines, parameter, match["code"]), parameter)
             yield match["kind"], name, summary, lines, declaration(match["kind"], match["code"], parameter, lines)
             if parameter:
@@ -52,14 +52,14 @@ def grid(lines, parameter, code):
 
 
 def completed(lines, parameter):
-    """The man page of a function that sets a PC's parameter, with what all of them say."""
+    """The man page of a function that sets a parameter, with what all of them say."""
     if not any("Collective" in line for line in lines):
         lines = ["", "   Logically Collective", *lines]
-    if parameter["kind"] == "SIZES" or any("takes effect" in line for line in lines):
+    if parameter["kind"] == "OBJECT" or (parameter["kind"] == "SIZES" and not parameter["ksp"]) or any("takes effect" in line for line in lines):
         return lines
     end = next(i for i, line in enumerate(lines) if line == "   Errors:" or line.startswith(".seealso"))
     heading = [] if {"   Note:", "   Notes:"} & set(lines) else ["   Note:"]
-    return [*lines[:end], *heading, "   It takes effect at the next `PCSetUp()`.", "", *lines[end:]]
+    return [*lines[:end], *heading, f"   It takes effect at the next {'solve' if parameter['ksp'] else '`PCSetUp()`'}.", "", *lines[end:]]
 
 
 def arguments(lines):
@@ -77,7 +77,7 @@ def owner(parameter):
 
 def signature(parameter, verb, lines, pointer=""):
     prefix, of, *_ = owner(parameter)
-    value = parameter["number"] if parameter["kind"] == "PARAMETER" else "PetscInt"
+    value = "PetscInt" if parameter["kind"] == "SIZES" else parameter["number"]
     names = [re.match(r"[+.\-]  (\w+) +- ", line)[1] for line in arguments(lines) if line[:1] in "+.-"]
     return f"PetscErrorCode {prefix}{verb}{parameter['what']}({of} {of.lower()}, " + ", ".join(f"{value} {pointer}{name}" for name in names) + ");"
 
@@ -89,10 +89,12 @@ def getter(kind, name, summary, lines, parameter):
     given = ["+" + given[0][1:], *given[1:]] if several else ["." + given[0][1:], *given[1:]]
     other = name.replace("Set", "Get", 1)
     _, of, words, described = owner(parameter)
+    note = f"After `{of}SetUp()` this is what is in use, before it what was set." + (" Any of them may be `NULL`." if several else "")
+    if parameter["kind"] == "OBJECT":
+        note = "It is what was set, `NULL` if nothing was."
     about = ["", "   Not Collective", "", "   Input Parameter:", f".  {of.lower()} - {words}", "",
              f"   Output Parameter{'s' if several else ''}:", *given, "", "   Level: intermediate", "", "   Note:",
-             f"   After `{of}SetUp()` this is what is in use, before it what was set." + (" Any of them may be `NULL`." if several else ""), "",
-             f".seealso: `{described}`, `{name}()`"]
+             f"   {note}", "", f".seealso: `{described}`, `{name}()`"]
     return kind, other, summary.replace("Sets", "Gets", 1), about, signature(parameter, "Get", lines, "*")
 
 

@@ -105,7 +105,7 @@ FAULTS = [Fault(*fault) for fault in (
     ("new-values-of-Amat", "missed refresh", "host", "src/pc/blockrelax/pcblockrelax_richardson.cxx",
      "Amat == s->values", "Amat.id == s->values.id"),
     ("new-values-in-E", "missed refresh", "host", "src/ksp/deflation/pcdeflation_setup.cxx",
-     "return a.id == b.id && a.state == b.state;", "return a.id == b.id;"),
+     "now.A == d->seen.A &&", "now.A.id == d->seen.A.id &&"),
     ("second-PetscInitialize", "forgotten reset", "host", "src/register.cxx",
      "  PetscCall(KSPDeflationStopHook());\n  initialized = PETSC_FALSE;\n", "  PetscCall(KSPDeflationStopHook());\n"),
     # --- host, several ranks ---

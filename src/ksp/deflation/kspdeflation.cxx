@@ -5,12 +5,6 @@ using Shared = std::shared_ptr<KSPDeflation>;
 
 static const char key[] = "PetscRRBDeflation";
 
-/* A PC that lives longer than its KSP has its share, and is destroyed before PETSc ends, too. */
-KSPDeflation::~KSPDeflation() {
-  (void)VecDestroy(&phi);
-  (void)MatDestroy(&Z);
-}
-
 static PetscErrorCode Forget(void *contents) {
   Shared *shared = (Shared *)PetscRRBContents(contents);
 
@@ -103,61 +97,69 @@ PetscErrorCode KSPDeflationWrap(KSP ksp) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*@
+   KSPDeflationGetPC - Gets the preconditioner that deflation wraps
+
+   Not Collective
+
+   Input Parameter:
+.  ksp - the Krylov solver
+
+   Output Parameter:
+.  pc - the preconditioner M^-1; without deflation that of `KSPGetPC()`
+
+   Level: intermediate
+
+   Note:
+   `KSPGetPC()` returns the preconditioner with deflation. Setting its type sets the type of M^-1, too, but functions
+   for a particular type, such as `PCGAMGSetThreshold()`, must be given M^-1 itself.
+
+.seealso: `KSPSetDeflation()`, `KSPGetPC()`
+@*/
+PetscErrorCode KSPDeflationGetPC(KSP ksp, PC *pc) {
+  PetscBool wrapped;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscCheck(pc, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
+  PetscCall(KSPGetPC(ksp, pc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)*pc, PCSUBDOMAINDEFLATION, &wrapped));
+  if (wrapped) *pc = Data(*pc)->inner;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* --- the hook: each KSP that is created gets our options handler --- */
+
+static PetscErrorCode (*before)(PetscObject) = nullptr; /* who heard of new objects, where only one can */
 
 static PetscErrorCode Created(PetscObject object) {
   PetscFunctionBegin;
+  if (before) PetscCall((*before)(object));
   if (object->classid == KSP_CLASSID)
     PetscCall(PetscObjectAddOptionsHandler(object, KSPDeflationSetFromOptions, nullptr, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode KSPDeflationStartHook(void) {
+  PetscFunctionBegin;
 #if PETSCRRB_LOG_HANDLERS
-
-/* PetscFinalize() takes the handler away. */
-PetscErrorCode KSPDeflationStartHook(void) {
-  PetscFunctionBegin;
-  PetscCall(PetscLogLegacyCallbacksBegin(nullptr, nullptr, Created, nullptr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KSPDeflationStopHook(void) { return PETSC_SUCCESS; }
-
+  PetscCall(PetscLogLegacyCallbacksBegin(nullptr, nullptr, Created, nullptr)); /* PetscFinalize() takes it away */
 #elif defined(PETSC_USE_LOG)
-
-static PetscErrorCode (*before)(PetscObject) = nullptr;
-
-static PetscErrorCode CreatedHere(PetscObject object) {
-  PetscFunctionBegin;
-  if (before) PetscCall((*before)(object));
-  PetscCall(Created(object));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KSPDeflationStartHook(void) {
-  PetscFunctionBegin;
-  before = PetscLogPHC == CreatedHere ? nullptr : PetscLogPHC;
-  PetscLogPHC = CreatedHere;
+  before = PetscLogPHC == Created ? nullptr : PetscLogPHC;
+  PetscLogPHC = Created;
+#else
+  (void)Created;
+  PetscCall(PetscInfo(
+      nullptr, "This PETSc was built without logging: -ksp_deflation has no effect, but KSPSetDeflation() does\n"));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KSPDeflationStopHook(void) {
   PetscFunctionBegin;
-  if (PetscLogPHC == CreatedHere) PetscLogPHC = before;
+#if defined(PETSC_USE_LOG) && !PETSCRRB_LOG_HANDLERS
+  if (PetscLogPHC == Created) PetscLogPHC = before;
+#endif
   before = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-#else
-
-PetscErrorCode KSPDeflationStartHook(void) {
-  PetscFunctionBegin;
-  (void)Created;
-  PetscCall(PetscInfo(
-      nullptr, "This PETSc was built without logging: -ksp_deflation has no effect, but KSPSetDeflation() does\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KSPDeflationStopHook(void) { return PETSC_SUCCESS; }
-
-#endif

@@ -3,6 +3,7 @@
 
 #include <petsc/private/kspimpl.h>
 
+#include "exec/not_copied.hpp"
 #include "ksp/deflation/pcdeflation_backend.h"
 #include "pc/vectors.h"
 #include "petsc/ksp_manner.h"
@@ -24,12 +25,13 @@ struct PCDeflationSolve {
   Vec b = nullptr, Pb = nullptr; /* and P b for b in the KSP */
 };
 
-/* composed with a KSP; its destructor leaves the PC, which may live longer, without one */
-struct KSPDeflation : KSPDeflationChoice {
+/* Composed with a KSP. A PC that lives longer has its share, and is destroyed before PETSc ends, too. */
+struct KSPDeflation : KSPDeflationChoice, petscrrb::NotCopied {
   explicit KSPDeflation(KSP owner) : ksp(owner) {}
-  KSPDeflation(const KSPDeflation &) = delete;
-  KSPDeflation &operator=(const KSPDeflation &) = delete;
-  ~KSPDeflation();
+  ~KSPDeflation() {
+    (void)VecDestroy(&phi);
+    (void)MatDestroy(&Z);
+  }
 
   KSP ksp; /* borrowed; NULL once it is gone */
   KSPDeflationVariant variant = KSP_DEFLATION_ADEF2;
@@ -39,10 +41,10 @@ struct KSPDeflation : KSPDeflationChoice {
   PCDeflationSolve solve; /* with any deflated PC */
 };
 
-/* What a matrix or vector was like when we looked at it last. */
+/* What the matrix and the space were like when we looked at them last. */
 struct PCDeflationSeen {
-  PetscObjectId id = 0;
-  PetscObjectState state = 0, pattern = 0;
+  PetscRRBMatrixState A, A_pattern;
+  PetscObjectState space = 0, space_pattern = 0;
 };
 
 typedef struct {
@@ -52,7 +54,7 @@ typedef struct {
   PetscOptions nothing; /* no options: -pc_type is for the inner PC */
   std::unique_ptr<PCDeflationBackend> backend;
   petscrrb::deflation::Result result;
-  PCDeflationSeen A, space;
+  PCDeflationSeen seen;
   PetscInt64 version;
   PetscBool reference; /* the norm that residuals are compared with is being made: M^-1 alone */
   std::vector<std::shared_ptr<KSPDeflation>> solves; /* each inside of the one before it */
@@ -89,16 +91,7 @@ PETSC_INTERN PetscErrorCode PCDeflationEliminate(PC, PetscBool transposed, Vec r
 PETSC_INTERN PetscErrorCode PCDeflationGetWork(PC, PetscInt, Vec *);
 PETSC_INTERN PetscErrorCode PCPreSolve_SubdomainDeflation(PC, KSP, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCPostSolve_SubdomainDeflation(PC, KSP, Vec, Vec);
-/* P A and P b in the place of A and b */
-PETSC_INTERN PetscErrorCode PCDeflationReplace(PC, KSP, PCDeflationSolve *);
-
-/* A solve begins: *solve is to know what it changes, before it does. One that an error ended is undone first. */
-PETSC_INTERN PetscErrorCode PCDeflationBegin(PC, KSP, PCDeflationSolve **solve);
-/* Its convergence test compares with the norms of the user's M and b. */
-void PCDeflationCompareWithUsers(KSP);
 /* See PetscRRBGetTest(). */
 PETSC_INTERN PetscErrorCode PCDeflationTestBehind(KSP, PetscRRBTest *);
-/* A solve ends. *def1, *transposed: what it was. */
-PETSC_INTERN PetscErrorCode PCDeflationEnd(PC, KSP, PetscBool *def1, PetscBool *transposed);
-/* No solve is in progress any more. */
-PETSC_INTERN PetscErrorCode PCDeflationForgetSolves(PC);
+/* The solves from that one on are over, without PCPostSolve(): they are undone. */
+PetscErrorCode PCDeflationForgetSolves(PC, std::size_t from = 0);

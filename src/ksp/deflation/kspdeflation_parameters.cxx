@@ -13,19 +13,14 @@ const char *const KSPDeflationInverses[] = {"explicit", "cholesky", "KSPDeflatio
 template <> struct PetscRRBOwner<KSPDeflation> {
   using Object = KSP;
 
-  template <class... Values>
-  static PetscErrorCode CallSetter(KSP ksp, const PetscRRBParameterNames &, PetscErrorCode (*method)(KSP, Values...),
-                                   Values... values) {
+  template <class Method, class... Values>
+  static PetscErrorCode CallSetter(KSP ksp, const PetscRRBParameterNames &, Method *method, Values... values) {
     PetscFunctionBegin;
     PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
     PetscCall(method(ksp, values...));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  template <class... Values>
-  static PetscErrorCode CallGetter(KSP ksp, const PetscRRBParameterNames &names,
-                                   PetscErrorCode (*method)(KSP, Values *...), Values *...values) {
-    return CallSetter(ksp, names, method, values...);
-  }
+  template <class... All> static PetscErrorCode CallGetter(const All &...all) { return CallSetter(all...); }
 
   template <class Assign> static PetscErrorCode Set(KSP ksp, const Assign &assign) {
     Shared deflation;
@@ -50,6 +45,39 @@ template <> struct PetscRRBOwner<KSPDeflation> {
 
 #define KSP_DEFLATION_PARAMETER(...) PETSCRRB_PARAMETER_OF(KSPDeflation, KSP, KSPDeflation, __VA_ARGS__)
 #define KSP_DEFLATION_SIZES(...)     PETSCRRB_SIZES_OF(KSPDeflation, KSP, KSPDeflation, __VA_ARGS__)
+#define KSP_DEFLATION_TWO_SIZES(Name, ...)                                                                             \
+  static constexpr PetscRRBSizes<KSPDeflation, 2> Name = {                                                             \
+      {"KSPDeflationSet" #Name, "KSPDeflationSet" #Name "_C", "KSPDeflationGet" #Name "_C"}, __VA_ARGS__};             \
+  PETSCRRB_FUNCTIONS_(KSPDeflationSet##Name, KSPDeflationGet##Name, Name, (KSP ksp, PetscInt nx, PetscInt ny),         \
+                      (KSP ksp, PetscInt * nx, PetscInt * ny), (ksp, nx, ny))
+/* a vector or a matrix that the user keeps changing */
+#define KSP_DEFLATION_OBJECT(Name, T, member, classid, required)                                                       \
+  PetscErrorCode KSPDeflationSet##Name(KSP ksp, T value) { return SetObject(ksp, member, value, classid, required); }  \
+  PetscErrorCode KSPDeflationGet##Name(KSP ksp, T *value) { return GetObject(ksp, member, value); }                    \
+  static_assert(true, "")
+
+template <class T>
+static PetscErrorCode SetObject(KSP ksp, T KSPDeflation::*member, T value, PetscClassId classid, bool required) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  (void)classid, (void)required; /* where PETSc does not check its arguments */
+  if (value || required) PetscValidHeaderSpecific(value, classid, 2);
+  PetscCall(PetscObjectReference((PetscObject)value));
+  PetscCall(PetscRRBOwner<KSPDeflation>::Set(ksp, [&](KSPDeflation &deflation) {
+    std::swap(deflation.*member, value);
+    return true;
+  }));
+  PetscCall(PetscObjectDereference((PetscObject)value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> static PetscErrorCode GetObject(KSP ksp, T KSPDeflation::*member, T *value) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscCheck(value, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
+  PetscCall(PetscRRBOwner<KSPDeflation>::Get(ksp, [&](const KSPDeflation &deflation) { *value = deflation.*member; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* What the wrapper around the KSP's PC was set up with; NULL where it was not. */
 static const PCDeflationBackend *InUse(const KSPDeflation &deflation) {
@@ -60,18 +88,21 @@ static const PCDeflationBackend *InUse(const KSPDeflation &deflation) {
   return wrapped ? Data(pc)->backend.get() : nullptr;
 }
 
-static PetscBool BlocksInUse(const KSPDeflation &deflation, PetscInt n[3]) {
+static const petscrrb::deflation::Space *SpaceInUse(const KSPDeflation &deflation) {
   const PCDeflationBackend *used = InUse(deflation);
-  if (!used || !used->boxes()) return PETSC_FALSE;
-  std::copy_n(used->boxes()->count, 3, n);
-  return PETSC_TRUE;
+  return used ? used->space() : nullptr;
 }
 
-static PetscBool GridInUse(const KSPDeflation &deflation, PetscInt n[3]) {
-  const PCDeflationBackend *used = InUse(deflation);
-  if (!used || !used->grid()) return PETSC_FALSE;
-  std::copy_n(used->grid()->n, 3, n);
-  return PETSC_TRUE;
+static PetscBool BlocksInUse(const KSPDeflation &deflation, PetscInt n[]) {
+  const auto *space = SpaceInUse(deflation);
+  if (space) std::copy_n(space->boxes.count, 3, n);
+  return (PetscBool)(space != nullptr);
+}
+
+static PetscBool GridInUse(const KSPDeflation &deflation, PetscInt n[]) {
+  const auto *space = SpaceInUse(deflation);
+  if (space) std::copy_n(space->grid.n, 3, n);
+  return (PetscBool)(space != nullptr);
 }
 
 static KSPDeflationInverse InverseInUse(const KSPDeflation &deflation) {
@@ -81,18 +112,6 @@ static KSPDeflationInverse InverseInUse(const KSPDeflation &deflation) {
   if (const PCDeflationBackend *used = InUse(deflation)) return used->inverse();
   if (pc && pc->mat) (void)PetscRRBMatOnDevice(pc->mat, &device);
   return PCDeflationInverse(deflation, device);
-}
-
-/* A vector or a matrix that the user keeps changing. */
-template <class T> static PetscErrorCode Refer(KSP ksp, T KSPDeflation::*member, T value) {
-  PetscFunctionBegin;
-  PetscCall(PetscObjectReference((PetscObject)value));
-  PetscCall(PetscRRBOwner<KSPDeflation>::Set(ksp, [&](KSPDeflation &deflation) {
-    std::swap(deflation.*member, value);
-    return true;
-  }));
-  PetscCall(PetscObjectDereference((PetscObject)value));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static constexpr PetscRRBParameter<KSPDeflation, KSPDeflationType> Type({"KSPSetDeflation", nullptr, nullptr},
@@ -151,9 +170,7 @@ static constexpr PetscRRBParameter<KSPDeflation, KSPDeflationType> Type({"KSPSet
 @*/
 PetscErrorCode KSPSetDeflation(KSP ksp, KSPDeflationType type) {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscCall(PetscRRBCheckCollective(ksp, type));
-  PetscCall(PetscRRBMethods<Type>::Set(ksp, type));
+  PetscCall(PetscRRBMethods<Type>::CallSetter(ksp, type));
   PetscCall(KSPDeflationWrap(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -175,16 +192,12 @@ PetscErrorCode KSPSetDeflation(KSP ksp, KSPDeflationType type) {
 @*/
 PetscErrorCode KSPGetDeflation(KSP ksp, KSPDeflationType *type) {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscCheck(type, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
-  PetscCall(PetscRRBMethods<Type>::Get(ksp, type));
+  PetscCall(PetscRRBMethods<Type>::CallGetter(ksp, type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
    KSPDeflationSetVariant - Sets where the projection of a deflated `KSP` is applied
-
-   Logically Collective
 
    Input Parameters:
 +  ksp     - the Krylov solver
@@ -210,8 +223,6 @@ KSP_DEFLATION_PARAMETER(Variant, KSPDeflationVariant, &KSPDeflation::variant, "-
 /*@
    KSPDeflationSetInverse - Sets how systems with E = Z^T A Z of a deflated `KSP` are solved
 
-   Logically Collective
-
    Input Parameters:
 +  ksp     - the Krylov solver
 -  inverse - `KSP_DEFLATION_EXPLICIT` or `KSP_DEFLATION_CHOLESKY`
@@ -232,40 +243,7 @@ KSP_DEFLATION_PARAMETER(Inverse, KSPDeflationInverse, &KSPDeflation::inverse, "-
                         KSPDeflationInverses, InverseInUse, &KSPDeflation::inverse_set);
 
 /*@
-   KSPDeflationGetPC - Gets the preconditioner that deflation wraps
-
-   Not Collective
-
-   Input Parameter:
-.  ksp - the Krylov solver
-
-   Output Parameter:
-.  pc - the preconditioner M^-1; without deflation that of `KSPGetPC()`
-
-   Level: intermediate
-
-   Note:
-   `KSPGetPC()` returns the preconditioner with deflation. Setting its type sets the type of M^-1, too, but functions
-   for a particular type, such as `PCGAMGSetThreshold()`, must be given M^-1 itself.
-
-.seealso: `KSPSetDeflation()`, `KSPGetPC()`
-@*/
-PetscErrorCode KSPDeflationGetPC(KSP ksp, PC *pc) {
-  PetscBool wrapped;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscCheck(pc, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
-  PetscCall(KSPGetPC(ksp, pc));
-  PetscCall(PetscObjectTypeCompare((PetscObject)*pc, PCSUBDOMAINDEFLATION, &wrapped));
-  if (wrapped) *pc = Data(*pc)->inner;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
    KSPDeflationSetStripes - Sets the stripes of a `KSP` with `KSP_DEFLATION_STRIPE`
-
-   Logically Collective
 
    Input Parameters:
 +  ksp   - the Krylov solver
@@ -282,54 +260,14 @@ PetscErrorCode KSPDeflationGetPC(KSP ksp, PC *pc) {
    The defaults are the 2n half lines of Gupta, van Gijzen and Vuik, Figure 9. In 3D the lines of a stripe are in one
    plane.
 
-   It takes effect at the next solve.
-
 .seealso: `KSPSetDeflation()`, `KSPDeflationGetStripes()`
 @*/
-PetscErrorCode KSPDeflationSetStripes(KSP ksp, PetscInt lines, PetscInt cuts) {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscValidLogicalCollectiveInt(ksp, lines, 2);
-  PetscValidLogicalCollectiveInt(ksp, cuts, 3);
-  PetscCheck(lines >= 1 && cuts >= 1, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
-             "Stripes of %" PetscInt_FMT " lines in %" PetscInt_FMT " pieces: both must be at least 1", lines, cuts);
-  PetscCall(PetscRRBOwner<KSPDeflation>::Set(ksp, [&](KSPDeflation &deflation) {
-    const bool fewer = std::exchange(deflation.lines, lines) != lines;
-    return std::exchange(deflation.cuts, cuts) != cuts || fewer;
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   KSPDeflationGetStripes - Gets the stripes of a `KSP` with `KSP_DEFLATION_STRIPE`
-
-   Not Collective
-
-   Input Parameter:
-.  ksp - the Krylov solver
-
-   Output Parameters:
-+  lines - grid lines in a stripe, or `NULL`
--  cuts  - pieces that each stripe is cut into, or `NULL`
-
-   Level: intermediate
-
-.seealso: `KSPSetDeflation()`, `KSPDeflationSetStripes()`
-@*/
-PetscErrorCode KSPDeflationGetStripes(KSP ksp, PetscInt *lines, PetscInt *cuts) {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscCall(PetscRRBOwner<KSPDeflation>::Get(ksp, [&](const KSPDeflation &deflation) {
-    if (lines) *lines = deflation.lines;
-    if (cuts) *cuts = deflation.cuts;
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+KSP_DEFLATION_TWO_SIZES(Stripes, &KSPDeflation::stripes, nullptr, nullptr, /* two options: below */
+                        "Stripes of %" PetscInt_FMT " lines in %" PetscInt_FMT " pieces: both must be at least 1",
+                        [](const KSPDeflation &, PetscInt[]) { return PETSC_FALSE; });
 
 /*@
    KSPDeflationSetBlocks - Sets the numbers of blocks of a deflated `KSP`
-
-   Logically Collective
 
    Input Parameters:
 +  ksp - the Krylov solver
@@ -349,8 +287,6 @@ PetscErrorCode KSPDeflationGetStripes(KSP ksp, PetscInt *lines, PetscInt *cuts) 
    points. The default is blocks of 8 points in each direction, but at most 64 x 64 or 16 x 16 x 16 of them. Phases are
    cut only if this is set.
 
-   It takes effect at the next solve.
-
 .seealso: `KSPSetDeflation()`, `KSPDeflationGetBlocks()`, `KSPDeflationSetLevelSet()`
 @*/
 KSP_DEFLATION_SIZES(
@@ -360,8 +296,6 @@ KSP_DEFLATION_SIZES(
 
 /*@
    KSPDeflationSetGrid - Sets the grid of the stripes and blocks of a deflated `KSP`
-
-   Logically Collective
 
    Input Parameters:
 +  ksp - the Krylov solver
@@ -392,8 +326,6 @@ KSP_DEFLATION_SIZES(Grid, &KSPDeflation::grid, "-ksp_deflation_grid",
 /*@
    KSPDeflationSetLevelSet - Sets the function whose sign distinguishes the phases of a `KSP` with `KSP_DEFLATION_LEVELSET`
 
-   Logically Collective
-
    Input Parameters:
 +  ksp - the Krylov solver
 -  phi - a value for each row of the matrix, or `NULL`
@@ -409,41 +341,10 @@ KSP_DEFLATION_SIZES(Grid, &KSPDeflation::grid, "-ksp_deflation_grid",
 
 .seealso: `KSPSetDeflation()`, `KSPDeflationGetLevelSet()`, `KSPDeflationSetJump()`, `KSPDeflationSetBlocks()`
 @*/
-PetscErrorCode KSPDeflationSetLevelSet(KSP ksp, Vec phi) {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  if (phi) PetscValidHeaderSpecific(phi, VEC_CLASSID, 2);
-  PetscCall(Refer(ksp, &KSPDeflation::phi, phi));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   KSPDeflationGetLevelSet - Gets the function whose sign distinguishes the phases of a `KSP` with `KSP_DEFLATION_LEVELSET`
-
-   Not Collective
-
-   Input Parameter:
-.  ksp - the Krylov solver
-
-   Output Parameter:
-.  phi - the values that were set, or `NULL`
-
-   Level: intermediate
-
-.seealso: `KSPSetDeflation()`, `KSPDeflationSetLevelSet()`
-@*/
-PetscErrorCode KSPDeflationGetLevelSet(KSP ksp, Vec *phi) {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscCheck(phi, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
-  PetscCall(PetscRRBOwner<KSPDeflation>::Get(ksp, [&](const KSPDeflation &deflation) { *phi = deflation.phi; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+KSP_DEFLATION_OBJECT(LevelSet, Vec, &KSPDeflation::phi, VEC_CLASSID, false);
 
 /*@
    KSPDeflationSetJump - Sets the factor by which diagonal entries of neighbours in different phases differ
-
-   Logically Collective
 
    Input Parameters:
 +  ksp  - the Krylov solver
@@ -457,8 +358,6 @@ PetscErrorCode KSPDeflationGetLevelSet(KSP ksp, Vec *phi) {
    Notes:
    It applies to `KSP_DEFLATION_LEVELSET` without a level set.
 
-   It takes effect at the next solve.
-
 .seealso: `KSPSetDeflation()`, `KSPDeflationGetJump()`, `KSPDeflationSetLevelSet()`
 @*/
 KSP_DEFLATION_PARAMETER(
@@ -468,8 +367,6 @@ KSP_DEFLATION_PARAMETER(
 
 /*@
    KSPDeflationSetSpace - Sets the vectors that a `KSP` with `KSP_DEFLATION_USER` deflates
-
-   Logically Collective
 
    Input Parameters:
 +  ksp - the Krylov solver
@@ -490,36 +387,7 @@ KSP_DEFLATION_PARAMETER(
 
 .seealso: `KSPSetDeflation()`, `KSPDeflationGetSpace()`
 @*/
-PetscErrorCode KSPDeflationSetSpace(KSP ksp, Mat Z) {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscValidHeaderSpecific(Z, MAT_CLASSID, 2);
-  PetscCall(Refer(ksp, &KSPDeflation::Z, Z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   KSPDeflationGetSpace - Gets the vectors that a `KSP` with `KSP_DEFLATION_USER` deflates
-
-   Not Collective
-
-   Input Parameter:
-.  ksp - the Krylov solver
-
-   Output Parameter:
-.  Z - the matrix that was set, or `NULL`
-
-   Level: intermediate
-
-.seealso: `KSPSetDeflation()`, `KSPDeflationSetSpace()`
-@*/
-PetscErrorCode KSPDeflationGetSpace(KSP ksp, Mat *Z) {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscCheck(Z, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
-  PetscCall(PetscRRBOwner<KSPDeflation>::Get(ksp, [&](const KSPDeflation &deflation) { *Z = deflation.Z; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+KSP_DEFLATION_OBJECT(Space, Mat, &KSPDeflation::Z, MAT_CLASSID, true);
 
 /* KSPSetFromOptions() of every KSP comes here. */
 PetscErrorCode KSPDeflationSetFromOptions(PetscObject object, PetscRRBOptionItems PetscOptionsObject, void *) {

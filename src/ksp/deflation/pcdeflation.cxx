@@ -135,9 +135,9 @@ static PetscErrorCode GetEnqueued(PC pc, PetscRRBEnqueued *enqueued) {
   PetscFunctionBegin;
   *enqueued = {};
   PetscCall(PetscObjectQueryFunction((PetscObject)d->inner, PetscRRBEnqueuedKey, &get));
-  if (!get || !solve || solve->symmetric || solve->transposed || solve->PA || d->free)
+  if (!get || !solve || solve->symmetric || solve->transposed || solve->PA || d->free || !d->backend || d->reference ||
+      d->result != Result::ok)
     PetscFunctionReturn(PETSC_SUCCESS);
-  if (!d->backend || d->reference || d->result != Result::ok) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall((*get)(d->inner, &inner));
   around = d->backend->enqueued();
   if (!inner.apply || !around.apply) PetscFunctionReturn(PETSC_SUCCESS);
@@ -164,10 +164,6 @@ static PetscErrorCode Apply(PC pc, PetscBool transposed, Vec x, Vec y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCApply_SubdomainDeflation(PC pc, Vec x, Vec y) { return Apply(pc, PETSC_FALSE, x, y); }
-
-static PetscErrorCode PCApplyTranspose_SubdomainDeflation(PC pc, Vec x, Vec y) { return Apply(pc, PETSC_TRUE, x, y); }
-
 /* The prefix is the wrapper's, which is what KSPSetOptionsPrefix() sets. */
 static PetscErrorCode PCSetFromOptions_SubdomainDeflation(PC pc, PetscRRBOptionItems) {
   PC_SubdomainDeflation *d = Data(pc);
@@ -186,19 +182,18 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   const PC_SubdomainDeflation *d = Data(pc);
   const Report &r = d->backend->report();
   double all[] = {(double)r.stored, r.bytes}; /* over all ranks */
-  std::string subdomains;
+  std::string subdomains, dimension;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("deflation"),
-                                [&] { subdomains = d->backend->subdomains(); }));
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("deflation"), [&] {
+    subdomains = d->backend->subdomains();
+    dimension = std::to_string(r.subdomains);
+    if (r.empty) dimension += ", " + std::to_string(r.empty) + " of them without rows";
+    if (r.null_directions) dimension += ", null directions: " + std::to_string(r.null_directions);
+    if (r.identity_rows) dimension += ", identity rows: " + std::to_string(r.identity_rows);
+  }));
   PetscCall(PetscViewerASCIIPrintf(viewer, "subdomains: %s\n", subdomains.c_str()));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "dimension: %d", r.subdomains));
-  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
-  if (r.empty) PetscCall(PetscViewerASCIIPrintf(viewer, ", %d of them without rows", r.empty));
-  if (r.null_directions) PetscCall(PetscViewerASCIIPrintf(viewer, ", null directions: %d", r.null_directions));
-  if (r.identity_rows) PetscCall(PetscViewerASCIIPrintf(viewer, ", identity rows: %lld", (long long)r.identity_rows));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
-  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "dimension: %s\n", dimension.c_str()));
   PetscCall(PetscViewerASCIIPrintf(viewer, "E^-1: %s, on the %s\n", r.inverse.c_str(),
                                    d->backend->on_device() ? "device" : "host"));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)pc)));
@@ -243,7 +238,6 @@ static PetscErrorCode Clear(PC pc) {
   PetscCall(PCDeflationForgetSolves(pc));
   d->backend.reset();
   d->there.reset();
-  d->A = d->space = PCDeflationSeen();
   for (Vec &w : d->work) PetscCall(VecDestroy(&w));
   PetscCall(VecDestroy(&d->free));
   PetscCall(VecDestroy(&d->fixed));
@@ -293,8 +287,8 @@ PetscErrorCode PCCreate_SubdomainDeflation(PC pc) {
   PetscCall(PetscOptionsCreate(&d->nothing));
   pc->ops->setup = PCSetUp_SubdomainDeflation;
   pc->ops->setuponblocks = PCSetUpOnBlocks_SubdomainDeflation;
-  pc->ops->apply = PCApply_SubdomainDeflation;
-  pc->ops->applytranspose = PCApplyTranspose_SubdomainDeflation;
+  pc->ops->apply = [](PC of, Vec x, Vec y) { return Apply(of, PETSC_FALSE, x, y); };
+  pc->ops->applytranspose = [](PC of, Vec x, Vec y) { return Apply(of, PETSC_TRUE, x, y); };
   pc->ops->presolve = PCPreSolve_SubdomainDeflation;
   pc->ops->postsolve = PCPostSolve_SubdomainDeflation;
   pc->ops->setfromoptions = PCSetFromOptions_SubdomainDeflation;

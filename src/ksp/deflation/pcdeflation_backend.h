@@ -12,7 +12,7 @@
 /* What KSPDeflationSet...() set of the subdomains; PETSC_DECIDE and zeros mean our choice. */
 struct KSPDeflationChoice {
   KSPDeflationType type = KSP_DEFLATION_NONE;
-  PetscInt lines = 1, cuts = 2;
+  PetscInt stripes[2] = {1, 2}; /* lines in each, and pieces of it */
   PetscInt blocks[3] = {0, 0, 0};
   PetscInt grid[3] = {0, 0, 0};
   PetscReal jump = 10.0;
@@ -32,8 +32,7 @@ public:
   virtual const petscrrb::deflation::Report &report() const = 0;
   virtual std::string subdomains() const = 0; /* in words, for the view */
   virtual KSPDeflationInverse inverse() const = 0;
-  virtual const petscrrb::Grid *grid() const { return nullptr; } /* of those that have one */
-  virtual const petscrrb::deflation::Boxes *boxes() const { return nullptr; }
+  virtual const petscrrb::deflation::Space *space() const { return nullptr; } /* of subdomains */
 
   /* c, the values of the subdomains, is held inside */
   virtual PetscErrorCode Restrict(Vec r, Vec y) = 0; /* c = Z^T r - (AZ)^T y; either may be NULL */

@@ -1,31 +1,10 @@
 /* E and AZ follow the matrix: whoever applies the projection asks whether they still belong to A's values. */
 #include "ksp/deflation/kspdeflation_data.h"
+#include "pc/set_up.h"
 
 #include <petsctime.h>
 
 using petscrrb::deflation::Result;
-
-static PetscErrorCode Look(PetscObject object, PCDeflationSeen *seen) {
-  PetscFunctionBegin;
-  seen->id = 0, seen->state = -1;
-  if (!object) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectGetId(object, &seen->id));
-  PetscCall(PetscObjectStateGet(object, &seen->state));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Ranks may have to talk about it, so not at each application. */
-static PetscErrorCode LookAtPattern(PetscObject object, PCDeflationSeen *seen) {
-  PetscFunctionBegin;
-  if (object && object->classid == MAT_CLASSID) PetscCall(PetscRRBNonzeroState((Mat)object, &seen->pattern));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static bool same(const PCDeflationSeen &a, const PCDeflationSeen &b) { return a.id == b.id && a.state == b.state; }
-
-static bool same_pattern(const PCDeflationSeen &a, const PCDeflationSeen &b) {
-  return a.id == b.id && a.pattern == b.pattern;
-}
 
 static PetscErrorCode GetSpace(PC pc, PetscObject *space) {
   const KSPDeflation &k = *Data(pc)->deflation;
@@ -53,7 +32,7 @@ static PetscErrorCode CheckPhi(PC pc, Mat A, PetscObject space) {
                    " rows",
                PETSC_ERR_ARG_SIZ};
   PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), &trouble));
-  PetscCheck(trouble.why.empty(), PetscObjectComm((PetscObject)pc), trouble.code, "%s", trouble.why.c_str());
+  PetscCheck(!trouble, PetscObjectComm((PetscObject)pc), trouble.code, "%s", trouble.why.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,17 +76,14 @@ static PetscErrorCode SetUp(PC pc, Mat A, PetscObject space, PetscBool rebuild) 
     PetscCall(PCDeflationFindIdentityRows(pc, A));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCheck(!pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_MAT_CH_ZRPVT, "Deflation: %s",
-             why.c_str());
-  PetscCall(PetscInfo(pc, "Deflation: %s\n", why.c_str()));
-  PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
+  PetscCall(PetscRRBFailed(pc, PETSC_ERR_MAT_CH_ZRPVT, "", ("Deflation: " + why).c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCDeflationUpdate(PC pc) {
   PC_SubdomainDeflation *d = Data(pc);
   const Mat A = PCDeflationOperator(pc);
-  PCDeflationSeen matrix, chosen;
+  PCDeflationSeen now;
   PetscObject space;
   PetscInt rows;
 
@@ -118,17 +94,18 @@ PetscErrorCode PCDeflationUpdate(PC pc) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(GetSpace(pc, &space));
-  PetscCall(Look((PetscObject)A, &matrix));
-  PetscCall(Look(space, &chosen));
-  const bool current = d->backend && d->version == d->deflation->version;
-  if (current && same(matrix, d->A) && same(chosen, d->space)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(LookAtPattern((PetscObject)A, &matrix));
-  PetscCall(LookAtPattern(space, &chosen));
-  const bool values = current && same_pattern(matrix, d->A) && same_pattern(chosen, d->space);
+  PetscCall(now.A.Take(A));
+  if (space) PetscCall(PetscObjectStateGet(space, &now.space));
+  const bool current = d->backend && d->version == d->deflation->version; /* with the same space */
+  if (current && now.A == d->seen.A && now.space == d->seen.space) PetscFunctionReturn(PETSC_SUCCESS);
+  /* ranks may have to talk about patterns, so not at each application */
+  PetscCall(now.A_pattern.TakePattern(A));
+  if (space && space->classid == MAT_CLASSID) PetscCall(PetscRRBNonzeroState((Mat)space, &now.space_pattern));
+  const bool values = current && now.A_pattern == d->seen.A_pattern && now.space_pattern == d->seen.space_pattern;
   PetscCall(SetUp(pc, A, space, (PetscBool)!values));
-  PetscCall(Look((PetscObject)A, &matrix)); /* reading it may have moved it */
-  PetscCall(Look(space, &chosen));
-  d->A = matrix, d->space = chosen;
+  PetscCall(now.A.Take(A)); /* reading it may have moved it */
+  if (space) PetscCall(PetscObjectStateGet(space, &now.space));
+  d->seen = now;
   d->version = d->deflation->version;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

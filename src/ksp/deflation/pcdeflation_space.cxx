@@ -48,7 +48,7 @@ PetscErrorCode PCDeflationDescribe(PC pc, Mat A, const KSPDeflationChoice &choic
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)A), say, [&] {
     index_t parts[3];
     for (int d = 0; d < 3; ++d) parts[d] = blocks ? choice.blocks[d] : DefaultBlocks(space->grid, d);
-    space->boxes = choice.type == KSP_DEFLATION_STRIPE ? stripes_of(space->grid, choice.lines, choice.cuts)
+    space->boxes = choice.type == KSP_DEFLATION_STRIPE ? stripes_of(space->grid, choice.stripes[0], choice.stripes[1])
                                                        : blocks_of(space->grid, parts);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -61,7 +61,7 @@ std::string PCDeflationWords(const KSPDeflationChoice &choice, PetscBool phi, co
   };
   const auto grid = [&] { return " of the grid of " + sizes(space.grid) + ", from the " + space.grid.source; };
   if (choice.type == KSP_DEFLATION_STRIPE)
-    return "stripes of " + text(index_t(choice.lines)) + " lines, each in " + text(index_t(space.boxes.count[0])) +
+    return "stripes of " + text(index_t(choice.stripes[0])) + " lines, each in " + text(index_t(space.boxes.count[0])) +
            " pieces," + grid();
   if (choice.type == KSP_DEFLATION_BLOCK) return boxes() + " blocks" + grid();
   std::string s = phi ? "phases by the sign of a level set" : "phases by the jump of diagonals, " + text(choice.jump);

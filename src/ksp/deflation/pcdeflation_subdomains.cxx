@@ -1,127 +1,136 @@
 /* Deflation by subdomains, where the matrix is: from Mat and Vec to the arrays that the projection works on. */
-#include "ksp/deflation/pcdeflation_ranks.h"
 #include "ksp/deflation/pcdeflation_backend.h"
 #include "pc/backend.h"
+#include "petsc/mpi_throws.h"
+#include "petsc/overlap.h"
+
+#include <algorithm>
 
 using namespace petscrrb;
 using namespace petscrrb::deflation;
 
 namespace {
 
+enum Access {
+  READ,
+  WRITE,
+  READ_WRITE
+};
+
 /* The array of a vector where the matrix is. On a device it is that of a copy where the vector is on the host; on the host
    PETSc copies what a vector has on a device. */
 template <class Where> class ArrayOf {
 public:
-  enum Access {
-    READ,
-    WRITE,
-    READ_WRITE
-  };
-
   ~ArrayOf() { (void)VecDestroy(&copy_); }
-  /* until Restore(); x may be NULL, which has none */
-  PetscErrorCode Get(Vec x, Access access) {
-    PetscFunctionBegin;
-    x_ = near_ = x, access_ = access, array = nullptr;
-    if (!x) PetscFunctionReturn(PETSC_SUCCESS);
-    if constexpr (Where::device) {
-      PetscCall(Near());
-      PetscCall(access == READ    ? VecGetArrayReadAndMemType(near_, (const PetscScalar **)&array, nullptr)
-                : access == WRITE ? VecGetArrayWriteAndMemType(near_, &array, nullptr)
-                                  : VecGetArrayAndMemType(near_, &array, nullptr));
-    } else
-      PetscCall(access == READ    ? VecGetArrayRead(near_, (const PetscScalar **)&array)
-                : access == WRITE ? VecGetArrayWrite(near_, &array)
-                                  : VecGetArray(near_, &array));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode Restore() {
-    PetscFunctionBegin;
-    if (!x_) PetscFunctionReturn(PETSC_SUCCESS);
-    if constexpr (Where::device)
-      PetscCall(access_ == READ    ? VecRestoreArrayReadAndMemType(near_, (const PetscScalar **)&array)
-                : access_ == WRITE ? VecRestoreArrayWriteAndMemType(near_, &array)
-                                   : VecRestoreArrayAndMemType(near_, &array));
-    else
-      PetscCall(access_ == READ    ? VecRestoreArrayRead(near_, (const PetscScalar **)&array)
-                : access_ == WRITE ? VecRestoreArrayWrite(near_, &array)
-                                   : VecRestoreArray(near_, &array));
-    if (near_ != x_ && access_ != READ) PetscCall(VecCopy(near_, x_));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  /* f(array), with NULL where x is */
+  template <class F> PetscErrorCode Use(Vec x, Access access, const F &f) {
+    constexpr PetscBool device = Where::device;
+    PetscScalar *array = nullptr;
+    const PetscScalar **const read = (const PetscScalar **)&array;
+    Vec v = x;
 
-  PetscScalar *array = nullptr;
+    if (!x) return f(array);
+    PetscFunctionBegin;
+    if (device) PetscCall(Near(x, access, &v));
+    if (access == READ)
+      PetscCall(device ? VecGetArrayReadAndMemType(v, read, nullptr) : VecGetArrayRead(v, read));
+    else if (access == WRITE)
+      PetscCall(device ? VecGetArrayWriteAndMemType(v, &array, nullptr) : VecGetArrayWrite(v, &array));
+    else
+      PetscCall(device ? VecGetArrayAndMemType(v, &array, nullptr) : VecGetArray(v, &array));
+    const PetscErrorCode code = f(array);
+    if (access == READ)
+      PetscCall(device ? VecRestoreArrayReadAndMemType(v, read) : VecRestoreArrayRead(v, read));
+    else if (access == WRITE)
+      PetscCall(device ? VecRestoreArrayWriteAndMemType(v, &array) : VecRestoreArrayWrite(v, &array));
+    else
+      PetscCall(device ? VecRestoreArrayAndMemType(v, &array) : VecRestoreArray(v, &array));
+    PetscCall(code);
+    if (v != x && access != READ) PetscCall(VecCopy(v, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
 
 private:
-  PetscErrorCode Near() {
+  PetscErrorCode Near(Vec x, Access access, Vec *v) {
     PetscBool here;
     PetscInt own, all;
 
     PetscFunctionBegin;
-    PetscCall(PetscRRBVecOnDevice(x_, &here));
+    PetscCall(PetscRRBVecOnDevice(x, &here));
     if (here) PetscFunctionReturn(PETSC_SUCCESS);
     if (!copy_) {
-      PetscCall(PetscInfo(x_, "The matrix is on the device and a vector is on the host: deflation copies the vector to "
-                              "the device in every application\n"));
-      PetscCall(VecGetLocalSize(x_, &own));
-      PetscCall(VecGetSize(x_, &all));
-      PetscCall(VecCreate(PetscObjectComm((PetscObject)x_), &copy_));
+      PetscCall(PetscInfo(x, "The matrix is on the device and a vector is on the host: deflation copies the vector to "
+                             "the device in every application\n"));
+      PetscCall(VecGetLocalSize(x, &own));
+      PetscCall(VecGetSize(x, &all));
+      PetscCall(VecCreate(PetscObjectComm((PetscObject)x), &copy_));
       PetscCall(VecSetSizes(copy_, own, all));
       PetscCall(VecSetType(copy_, VECCUDA));
     }
-    near_ = copy_;
-    if (access_ != WRITE) PetscCall(VecCopy(x_, near_));
+    *v = copy_;
+    if (access != WRITE) PetscCall(VecCopy(x, copy_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  Vec x_ = nullptr, near_ = nullptr, copy_ = nullptr;
-  Access access_ = READ;
+  Vec copy_ = nullptr;
 };
 
-/* A rank's rows with ghosts, where they are. */
-template <class Where> struct RowsWithGhosts {
-  std::vector<PetscScalar> a;
+/* What several ranks do together. An MPI that returns errors makes them exceptions. */
+class RanksByMPI final : public Ranks {
+public:
+  /* comm: the PC's; say: what an exception of this rank means */
+  RanksByMPI(MPI_Comm comm, const PetscRRBSay &say) : comm_(comm), say_(say) {}
 
-  void Build(PetscRRBOverlap &overlap) { a.resize((std::size_t)overlap.entries()); }
-  Csr rows(PetscRRBOverlap &overlap) const { return overlap.rows(a.data()); }
-};
+  mutable PetscRRBOverlap overlap; /* with the rows of the matrix */
 
-#if PETSCRRB_ON_DEVICES
-
-template <> struct RowsWithGhosts<PetscRRBDeviceWork> {
-  cuda::Buffer<PetscInt> ia, ja;
-  cuda::Buffer<PetscScalar> a;
-
-  void Build(PetscRRBOverlap &overlap) {
-    ia.assign(overlap.ia());
-    ja.assign(overlap.ja());
-    a.resize(ja.size());
+  bool alone() const override { return false; }
+  PetscInt ghosts() const override { return overlap.ghosts(); }
+  index_t point(PetscInt row) const override { return overlap.order()[(std::size_t)row]; }
+  index_t number(PetscInt row) const override { return overlap.global(row); }
+  void sum(double *x, std::size_t n) const override { PetscRRBCheckMPI(PetscRRBSum(comm_, x, (int)n)); }
+  void exchange(double *values) const override { PetscRRBCheckSent(overlap.ExchangeRows(PETSC_FALSE, values)); }
+  bool any(bool here) const override {
+    PetscMPIInt all = here;
+    PetscRRBCheckMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MAX, comm_));
+    return all;
   }
-  Csr rows(PetscRRBOverlap &overlap) const { return {overlap.own(), ia.data(), ja.data(), a.data()}; }
-};
+  std::vector<std::uint64_t> unite(std::vector<std::uint64_t> here) const override {
+    std::vector<std::uint64_t> all = PetscRRBAllGather(comm_, MPI_UINT64_T, here);
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+  }
+  std::string first(const std::string &why) const override {
+    PetscRRBTrouble trouble{why, PETSC_SUCCESS};
+    PetscRRBCheckSent(PetscRRBFirstTrouble(comm_, &trouble));
+    if (trouble.code) throw PetscRRBError(trouble.why, trouble.code, trouble.settled);
+    return trouble.why;
+  }
+  void agree(const std::exception_ptr &here) const override {
+    PetscRRBThrowTogether(comm_, say_, [&] {
+      if (here) std::rethrow_exception(here);
+    });
+  }
 
-#endif
+private:
+  MPI_Comm comm_;
+  PetscRRBSay say_;
+};
 
 template <class Where> class Subdomains final : public PCDeflationBackend {
-  using Array = ArrayOf<Where>;
-
 public:
-  ~Subdomains() override {
-    PetscBool up = PETSC_FALSE;
-    if (PetscInitialized(&up) == PETSC_SUCCESS && up) (void)PetscRRBMatrixReset(&rows_);
-  }
+  ~Subdomains() override { (void)PetscRRBMatrixReset(&rows_); }
   PetscErrorCode Start() { return where_.Start(); }
   PetscBool on_device() const override { return Where::device; }
   PetscErrorCode SetUp(PC, Mat, const KSPDeflationChoice &, PetscObject, PetscBool, Result *) override;
   const Report &report() const override { return projection_->report(); }
   std::string subdomains() const override { return words_; }
   KSPDeflationInverse inverse() const override { return inverse_; }
-  const Grid *grid() const override { return &space_.grid; }
-  const Boxes *boxes() const override { return &space_.boxes; }
+  const Space *space() const override { return &space_; }
 
   PetscErrorCode Restrict(Vec, Vec) override;
   PetscErrorCode Solve() override {
-    return Run([&] { projection_->solve(); });
+    return where_.Compute([&] { projection_->solve(); });
   }
   PetscErrorCode Prolong(Vec, Vec) override;
   PetscErrorCode Subtract(Vec) override;
@@ -138,22 +147,15 @@ public:
 private:
   PetscErrorCode GetRows(PC, Mat, PetscBool *rebuild);
   PetscErrorCode Read(PC, Mat, const KSPDeflationChoice &, const double *phi, PetscBool rebuild, Result *);
-  /* f(), which may throw */
-  template <class F> PetscErrorCode Run(const F &f) {
-    PetscFunctionBegin;
-    if (Where::device) PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(where_.Try(f));
-    if (Where::device) PetscCall(PetscLogGpuTimeEnd());
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
 
   Where where_{"deflation"};
   std::unique_ptr<Projection> projection_ = where_.Make([](const auto &...on) { return make_projection(on...); });
-  Array first_, second_;
+  ArrayOf<Where> first_, second_;
   PetscRRBMatrix rows_ = {};
-  std::unique_ptr<PCDeflationRanks> ranks_; /* of a matrix on several */
-  RowsWithGhosts<Where> ghosts_;
-  Csr csr_; /* rows_'s, or theirs */
+  std::unique_ptr<RanksByMPI> ranks_; /* of a matrix on several */
+  typename Where::template Array<PetscInt> ia_, ja_;
+  typename Where::template Array<PetscScalar> a_;
+  Csr csr_; /* rows_'s, or those with ghosts */
   Space space_;
   KSPDeflationInverse inverse_ = KSP_DEFLATION_EXPLICIT;
   std::string words_;
@@ -173,13 +175,16 @@ template <class Where> PetscErrorCode Subdomains<Where>::GetRows(PC pc, Mat A, P
   }
   if (*rebuild || !ranks_) {
     *rebuild = PETSC_TRUE;
-    PetscCall(
-        PetscRRBTryTogether(comm, where_.say, [&] { ranks_ = std::make_unique<PCDeflationRanks>(comm, where_.say); }));
+    PetscCall(PetscRRBTryTogether(comm, where_.say, [&] { ranks_ = std::make_unique<RanksByMPI>(comm, where_.say); }));
     PetscCall(ranks_->overlap.Build(pc, A, P, 1));
-    PetscCall(PetscRRBTryTogether(comm, where_.say, [&] { ghosts_.Build(ranks_->overlap); }));
+    PetscCall(PetscRRBTryTogether(comm, where_.say, [&] {
+      if (Where::device) ia_.assign(ranks_->overlap.ia()), ja_.assign(ranks_->overlap.ja());
+      a_.resize((std::size_t)ranks_->overlap.entries());
+    }));
   }
-  PetscCall(ranks_->overlap.Exchange(P, Where::device, ghosts_.a.data()));
-  csr_ = ghosts_.rows(ranks_->overlap);
+  PetscCall(ranks_->overlap.Exchange(P, Where::device, a_.data()));
+  csr_ = ranks_->overlap.rows(a_.data());
+  if (Where::device) csr_.ia = ia_.data(), csr_.ja = ja_.data();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -188,7 +193,7 @@ PetscErrorCode Subdomains<Where>::Read(PC pc, Mat A, const KSPDeflationChoice &c
                                        PetscBool rebuild, Result *result) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   const auto run_together = [&](const auto &work) {
-    return Run([&] { PetscRRBThrowTogether(comm, where_.say, work); });
+    return where_.Compute([&] { PetscRRBThrowTogether(comm, where_.say, work); });
   };
 
   PetscFunctionBegin;
@@ -214,15 +219,15 @@ template <class Where>
 PetscErrorCode Subdomains<Where>::SetUp(PC pc, Mat A, const KSPDeflationChoice &choice, PetscObject space,
                                         PetscBool rebuild, Result *result) {
   const PetscScalar no_rows = 0; /* a rank without rows may have no array: it has a level set all the same */
+  const auto read = [&](const PetscScalar *phi) -> PetscErrorCode {
+    PetscErrorCode code = GetRows(pc, A, &rebuild);
+    if (!code) code = Read(pc, A, choice, space && !phi ? &no_rows : phi, rebuild, result);
+    PetscCall(PetscRRBMatrixRestore(&rows_)); /* of a refused matrix too: it may be gone at the next call */
+    return code;
+  };
 
   PetscFunctionBegin;
-  PetscCall(first_.Get((Vec)space, Array::READ));
-  const PetscScalar *phi = space && !first_.array ? &no_rows : first_.array;
-  PetscErrorCode code = GetRows(pc, A, &rebuild);
-  if (!code) code = Read(pc, A, choice, phi, rebuild, result);
-  PetscCall(PetscRRBMatrixRestore(&rows_)); /* of a refused matrix too: it may be gone at the next call */
-  PetscCall(first_.Restore());
-  PetscCall(code);
+  PetscCall(first_.Use((Vec)space, READ, read));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -231,11 +236,11 @@ template <class Where> PetscErrorCode Subdomains<Where>::Restrict(Vec r, Vec y) 
 
   PetscFunctionBegin;
   if (r) PetscCall(VecGetLocalSize(r, &n));
-  PetscCall(first_.Get(r, Array::READ));
-  PetscCall(second_.Get(y, Array::READ));
-  PetscCall(Run([&] { projection_->restrict_residual(first_.array, second_.array); }));
-  PetscCall(second_.Restore());
-  PetscCall(first_.Restore());
+  PetscCall(first_.Use(r, READ, [&](const PetscScalar *of_r) {
+    return second_.Use(y, READ, [&](const PetscScalar *of_y) {
+      return where_.Compute([&] { projection_->restrict_residual(of_r, of_y); });
+    });
+  }));
   PetscCall(where_.LogFlops((PetscLogDouble)n + (y ? 2.0 * (PetscLogDouble)report().stored : 0.0)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -246,20 +251,19 @@ template <class Where> PetscErrorCode Subdomains<Where>::Prolong(Vec y, Vec z) {
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(z, &n));
-  PetscCall(second_.Get(in_place ? nullptr : y, Array::READ));
-  PetscCall(first_.Get(z, in_place ? Array::READ_WRITE : Array::WRITE));
-  PetscCall(Run([&] { projection_->prolong(in_place ? first_.array : second_.array, first_.array); }));
-  PetscCall(first_.Restore());
-  PetscCall(second_.Restore());
+  PetscCall(second_.Use(in_place ? nullptr : y, READ, [&](const PetscScalar *from) {
+    return first_.Use(z, in_place ? READ_WRITE : WRITE, [&](PetscScalar *to) {
+      return where_.Compute([&] { projection_->prolong(in_place ? to : from, to); });
+    });
+  }));
   PetscCall(where_.LogFlops((PetscLogDouble)n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Where> PetscErrorCode Subdomains<Where>::Subtract(Vec w) {
   PetscFunctionBegin;
-  PetscCall(first_.Get(w, Array::READ_WRITE));
-  PetscCall(Run([&] { projection_->subtract(first_.array); }));
-  PetscCall(first_.Restore());
+  PetscCall(first_.Use(w, READ_WRITE,
+                       [&](PetscScalar *of_w) { return where_.Compute([&] { projection_->subtract(of_w); }); }));
   PetscCall(where_.LogFlops(2.0 * (PetscLogDouble)report().stored));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

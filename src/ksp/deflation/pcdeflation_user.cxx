@@ -11,17 +11,11 @@ using namespace petscrrb::deflation;
 
 namespace {
 
-/* Eigenvalues of E that are this small beside A's diagonal are rounding. */
-constexpr PetscReal rounding = 1e-14;
-
 const PetscRRBSay say("the deflation space");
 
 class UserBackend final : public PCDeflationBackend {
 public:
-  ~UserBackend() override {
-    PetscBool up = PETSC_FALSE;
-    if (PetscInitialized(&up) == PETSC_SUCCESS && up) (void)Reset();
-  }
+  ~UserBackend() override { (void)Reset(); }
   PetscBool on_device() const override { return device_; }
   PetscErrorCode SetUp(PC, Mat, const KSPDeflationChoice &, PetscObject, PetscBool, Result *) override;
   const Report &report() const override { return report_; }
@@ -39,12 +33,9 @@ public:
 private:
   PetscErrorCode Reset();
   PetscErrorCode Check(Mat A, Mat Z);
-  PetscErrorCode CheckType(Mat Z);
-  PetscErrorCode CheckRows(Mat A, Mat Z);
   PetscErrorCode Build(Mat A, Mat Z);
-  PetscErrorCode Factor(Mat A, Mat *left);
   PetscErrorCode Multiply(Mat A, PetscBool rebuild);
-  PetscErrorCode Measure(Mat A);
+  PetscErrorCode FindFloor(Mat A, PetscReal *);
   PetscErrorCode Describe();
   PetscErrorCode MakeVectors();
   PetscErrorCode Sum(Vec c);
@@ -61,7 +52,6 @@ private:
   PetscRRBOwnValues own_r_, own_y_, own_w_;
   PetscBool device_ = PETSC_FALSE; /* Z is there */
   PetscBool apart_ = PETSC_FALSE;  /* AZ is on the other side */
-  PetscReal floor_ = 0;            /* eigenvalues of E below it are rounding */
   PCDeflationUserInverse inverse_;
   std::string type_;
   Report report_;
@@ -69,59 +59,27 @@ private:
 
 PetscErrorCode UserBackend::Reset() {
   PetscFunctionBegin;
-  PetscCall(MatDestroy(&Z_));
-  PetscCall(MatDestroy(&AZ_));
-  PetscCall(MatDestroy(&aij_));
-  PetscCall(MatDestroy(&own_Z_));
-  PetscCall(MatDestroy(&own_AZ_));
-  PetscCall(MatDestroy(&E_));
+  for (Mat *M : {&Z_, &AZ_, &aij_, &own_Z_, &own_AZ_, &E_}) PetscCall(MatDestroy(M));
+  for (Vec *v : {&c_, &other_, &minus_, &w_}) PetscCall(VecDestroy(v));
+  for (PetscRRBOwnValues *own : {&own_r_, &own_y_, &own_w_}) PetscCall(own->Reset());
   PetscCall(inverse_.Reset());
-  PetscCall(VecDestroy(&c_));
-  PetscCall(VecDestroy(&other_));
-  PetscCall(VecDestroy(&minus_));
-  PetscCall(VecDestroy(&w_));
-  PetscCall(own_r_.Reset());
-  PetscCall(own_y_.Reset());
-  PetscCall(own_w_.Reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether each rank has the same rows of both. */
-PetscErrorCode UserBackend::CheckRows(Mat A, Mat Z) {
-  PetscRRBTrouble trouble;
-  PetscInt rows, n;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetLocalSize(A, &rows, nullptr));
-  PetscCall(MatGetLocalSize(Z, &n, nullptr));
-  if (n != rows)
-    trouble = {"the deflation space has " + text(index_t(n)) + " rows and the matrix " + text(index_t(rows)) +
-                   ": their rows must be distributed in the same way",
-               PETSC_ERR_ARG_SIZ};
-  PetscCall(PetscRRBFirstTrouble(comm_, &trouble));
-  PetscCheck(trouble.why.empty(), comm_, trouble.code, "%s", trouble.why.c_str());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode UserBackend::CheckType(Mat Z) {
-  PetscBool known;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)Z, &known, MATSEQAIJ, MATMPIAIJ, MATSEQDENSE, MATMPIDENSE, ""));
-  PetscCheck(known, comm_, PETSC_ERR_SUP, "The deflation space is a matrix of type %s, but must be aij or dense",
-             ((PetscObject)Z)->type_name);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
+/* Whether each rank has the same rows of both, and the product exists. */
 PetscErrorCode UserBackend::Check(Mat A, Mat Z) {
+  PetscRRBTrouble trouble;
   PetscMPIInt compared;
   PetscInt rows, n, columns;
+  PetscBool known;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_compare(comm_, PetscObjectComm((PetscObject)Z), &compared));
   PetscCheck(compared == MPI_IDENT || compared == MPI_CONGRUENT, comm_, PETSC_ERR_ARG_NOTSAMECOMM,
              "The deflation space and the matrix are on different ranks");
-  PetscCall(CheckType(Z));
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)Z, &known, MATSEQAIJ, MATMPIAIJ, MATSEQDENSE, MATMPIDENSE, ""));
+  PetscCheck(known, comm_, PETSC_ERR_SUP, "The deflation space is a matrix of type %s, but must be aij or dense",
+             ((PetscObject)Z)->type_name);
   PetscCall(MatGetSize(A, &rows, nullptr));
   PetscCall(MatGetSize(Z, &n, &columns));
   PetscCheck(n == rows, comm_, PETSC_ERR_ARG_SIZ,
@@ -129,34 +87,30 @@ PetscErrorCode UserBackend::Check(Mat A, Mat Z) {
              n, rows);
   PetscCheck(columns >= 1 && columns <= most_subdomains, comm_, PETSC_ERR_ARG_OUTOFRANGE,
              "The deflation space has %" PetscInt_FMT " vectors, but must have from 1 to %d", columns, most_subdomains);
-  PetscCall(CheckRows(A, Z));
+  PetscCall(MatGetLocalSize(A, &rows, nullptr));
+  PetscCall(MatGetLocalSize(Z, &n, nullptr));
+  if (n != rows)
+    trouble = {"the deflation space has " + text(index_t(n)) + " rows and the matrix " + text(index_t(rows)) +
+                   ": their rows must be distributed in the same way",
+               PETSC_ERR_ARG_SIZ};
+  PetscCall(PetscRRBFirstTrouble(comm_, &trouble));
+  PetscCheck(!trouble, comm_, trouble.code, "%s", trouble.why.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A, or its copy where PETSc has no product of such matrices with sparse ones. */
-PetscErrorCode UserBackend::Factor(Mat A, Mat *left) {
+/* A itself, or its copy where PETSc has no product of such matrices with sparse ones. A rank without rows adds nothing to E. */
+PetscErrorCode UserBackend::Multiply(Mat A, PetscBool rebuild) {
+  const MatReuse reuse = rebuild ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX;
   PetscBool blocks, sparse;
+  PetscInt rows;
 
   PetscFunctionBegin;
-  *left = A;
   PetscCall(
       PetscObjectBaseTypeCompareAny((PetscObject)A, &blocks, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, ""));
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)Z_, &sparse, MATSEQAIJ, MATMPIAIJ, ""));
-  if (!blocks || !sparse) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatConvert(A, MATAIJ, aij_ ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &aij_));
-  *left = aij_;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A rank without rows adds nothing to E. */
-PetscErrorCode UserBackend::Multiply(Mat A, PetscBool rebuild) {
-  const MatReuse reuse = rebuild ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX;
-  PetscInt rows;
-  Mat left;
-
-  PetscFunctionBegin;
-  PetscCall(Factor(A, &left));
-  PetscCall(MatMatMult(left, Z_, reuse, PETSC_DEFAULT, &AZ_));
+  const bool copy = blocks && sparse;
+  if (copy) PetscCall(MatConvert(A, MATAIJ, aij_ ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &aij_));
+  PetscCall(MatMatMult(copy ? aij_ : A, Z_, reuse, PETSC_DEFAULT, &AZ_));
   if (!rebuild) PetscCall(PetscRRBGetOwnRows(Z_, MAT_REUSE_MATRIX, &own_Z_));
   PetscCall(PetscRRBGetOwnRows(AZ_, reuse, &own_AZ_));
   PetscCall(MatGetLocalSize(own_Z_, &rows, nullptr));
@@ -164,7 +118,9 @@ PetscErrorCode UserBackend::Multiply(Mat A, PetscBool rebuild) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode UserBackend::Measure(Mat A) {
+/* Eigenvalues of E below it are rounding. */
+PetscErrorCode UserBackend::FindFloor(Mat A, PetscReal *floor) {
+  constexpr PetscReal rounding = 1e-14; /* beside A's diagonal */
   PetscInt n;
   PetscReal largest;
   Vec diagonal;
@@ -178,8 +134,8 @@ PetscErrorCode UserBackend::Measure(Mat A) {
   std::vector<PetscReal> norm;
   PetscCall(PetscRRBTryTogether(comm_, say, [&] { norm.resize((std::size_t)n); }));
   PetscCall(MatGetColumnNorms(Z_, NORM_2, norm.data()));
-  floor_ = 0;
-  for (const PetscReal z : norm) floor_ = PetscMax(floor_, rounding * largest * z * z);
+  *floor = 0;
+  for (const PetscReal z : norm) *floor = PetscMax(*floor, rounding * largest * z * z);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -236,22 +192,21 @@ PetscErrorCode UserBackend::MakeVectors() {
 
 PetscErrorCode UserBackend::SetUp(PC pc, Mat A, const KSPDeflationChoice &choice, PetscObject space, PetscBool rebuild,
                                   Result *result) {
+  PetscReal floor = 0;
   PetscInt n;
 
   PetscFunctionBegin;
   comm_ = PetscObjectComm((PetscObject)pc);
   PetscCallMPI(MPI_Comm_size(comm_, &ranks_));
   if (rebuild) PetscCall(Build(A, (Mat)space));
-  report_ = Report();
   PetscCall(Multiply(A, rebuild));
   if (rebuild) PetscCall(MakeVectors());
-  PetscCall(Measure(A));
+  PetscCall(FindFloor(A, &floor));
   PetscCall(VecGetSize(c_, &n));
-  PetscCall(inverse_.SetUp(comm_, E_, n, floor_, (Inverse)PCDeflationInverse(choice, device_), device_));
-  report_.why = inverse_.why;
-  report_.null_directions = inverse_.null_directions;
+  report_ = Report();
+  PetscCall(
+      inverse_.SetUp(comm_, E_, n, floor, (Inverse)PCDeflationInverse(choice, device_), device_, &report_, result));
   PetscCall(Describe());
-  *result = inverse_.result;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -46,33 +46,16 @@ static std::string WhyRefused(std::vector<PetscScalar> &e, std::size_t n) {
   return "";
 }
 
-/* Columns of Z that depend on one another, and a singular A, are no errors. */
-void PCDeflationUserInverse::Invert(std::vector<PetscScalar> &e, PetscInt n, PetscReal floor, Inverse wanted) {
-  type = Inverse::explicit_inverse;
-  null_directions = 0;
-  why = WhyRefused(e, (std::size_t)n);
-  result = why.empty() ? Result::ok : Result::refused;
-  if (result == Result::refused) return;
-  const dense::Inverted made = dense::invert(e, n, floor, wanted);
-  type = made.type;
-  null_directions = made.null_directions;
-  if (made.negative == 0) return;
-  result = Result::failed;
-  why = "E = Z^T A Z is not positive definite: it has the eigenvalue " + text(made.negative);
-}
-
-PetscErrorCode PCDeflationUserInverse::Share(MPI_Comm comm, std::vector<PetscScalar> *e) {
-  int words[] = {(int)result, (int)type, null_directions, (int)why.size()};
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Bcast(words, 4, MPI_INT, 0, comm));
-  result = (Result)words[0];
-  type = (Inverse)words[1];
-  null_directions = words[2];
-  why.resize((std::size_t)words[3]);
-  PetscCallMPI(MPI_Bcast(&why[0], words[3], MPI_CHAR, 0, comm));
-  if (result == Result::ok) PetscCallMPI(MPI_Bcast(e->data(), (PetscMPIInt)e->size(), MPIU_SCALAR, 0, comm));
-  PetscFunctionReturn(PETSC_SUCCESS);
+/* Columns of Z that depend on one another, and a singular A, are no errors. type: what is wanted becomes what it is. */
+static Result Invert(std::vector<PetscScalar> &e, PetscInt n, PetscReal floor, Inverse *type, Report *report) {
+  report->why = WhyRefused(e, (std::size_t)n);
+  if (!report->why.empty()) return Result::refused;
+  const dense::Inverted made = dense::invert(e, n, floor, *type);
+  *type = made.type;
+  report->null_directions = made.null_directions;
+  if (made.negative == 0) return Result::ok;
+  report->why = "E = Z^T A Z is not positive definite: it has the eigenvalue " + text(made.negative);
+  return Result::failed;
 }
 
 PetscErrorCode PCDeflationUserInverse::Keep(const std::vector<PetscScalar> &e, PetscInt n, PetscBool device) {
@@ -97,26 +80,34 @@ PetscErrorCode PCDeflationUserInverse::Keep(const std::vector<PetscScalar> &e, P
 }
 
 PetscErrorCode PCDeflationUserInverse::SetUp(MPI_Comm comm, Mat E, PetscInt n, PetscReal floor, Inverse wanted,
-                                             PetscBool device) {
+                                             PetscBool device, Report *report, Result *result) {
   std::vector<PetscScalar> e;
-  PetscMPIInt rank, ranks;
+  PetscMPIInt rank;
 
   PetscFunctionBegin;
+  type = wanted;
+  *result = Result::ok;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCallMPI(MPI_Comm_size(comm, &ranks));
   PetscCall(PetscRRBTryTogether(comm, say, [&] { e.assign((std::size_t)n * n, 0.0); }));
   PetscCall(Read(E, &e));
-  if (ranks > 1)
-    PetscCallMPI(
-        MPI_Reduce(rank ? e.data() : MPI_IN_PLACE, e.data(), (PetscMPIInt)e.size(), MPIU_SCALAR, MPIU_SUM, 0, comm));
+  PetscCallMPI(
+      MPI_Reduce(rank ? e.data() : MPI_IN_PLACE, e.data(), (PetscMPIInt)e.size(), MPIU_SCALAR, MPIU_SUM, 0, comm));
   PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF));
   const PetscErrorCode code = PetscRRBTryTogether(comm, say, [&] {
-    if (!rank) Invert(e, n, floor, wanted);
+    if (!rank) *result = Invert(e, n, floor, &type, report);
   });
   PetscCall(PetscFPTrapPop());
   PetscCall(code);
-  if (ranks > 1) PetscCall(Share(comm, &e));
-  if (result == Result::ok) PetscCall(Keep(e, n, device));
+  int words[] = {(int)*result, (int)type, report->null_directions, (int)report->why.size()};
+  PetscCallMPI(MPI_Bcast(words, 4, MPI_INT, 0, comm));
+  *result = (Result)words[0];
+  type = (Inverse)words[1];
+  report->null_directions = words[2];
+  report->why.resize((std::size_t)words[3]);
+  PetscCallMPI(MPI_Bcast(&report->why[0], words[3], MPI_CHAR, 0, comm));
+  if (*result != Result::ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Bcast(e.data(), (PetscMPIInt)e.size(), MPIU_SCALAR, 0, comm));
+  PetscCall(Keep(e, n, device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

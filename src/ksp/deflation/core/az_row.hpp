@@ -13,6 +13,19 @@ PETSCRRB_HD inline bool same_phase(double d, double other, double jump) {
   return (d > other ? d : other) < jump * (d > other ? other : d);
 }
 
+// The largest asymmetry() (facts.hpp) of row i with others. Identity rows have none, and their columns count for nothing.
+PETSCRRB_HD inline double asymmetry_of_row(const Csr &A, const int *label, PetscInt i) {
+  double most = 0.0;
+  if (label[i] < 0) return most;
+  for (PetscInt e = A.ia[i]; e < A.ia[i + 1]; ++e) {
+    const PetscInt j = A.ja[e];
+    if (j == i || label[j] < 0) continue;
+    const double there = entry(A, j, i);
+    if (differ(A.a[e], there)) most = larger(asymmetry(A.a[e], there, entry(A, i, i), entry(A, j, j)), most);
+  }
+  return most;
+}
+
 // The row's sum, and how its couplings lie. What counts as zero is 0.
 struct RowSum {
   double value = 0.0;

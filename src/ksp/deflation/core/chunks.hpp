@@ -21,19 +21,16 @@ class Chunks {
 public:
   // start[s] ... start[s + 1]: segment s of a list; `second` may be empty: there is one list
   Chunks(const std::vector<int> &start, const std::vector<int> &second) {
+    const std::vector<int> none(start.size(), 0), *const lists[] = {&start, second.empty() ? &none : &second};
     for (std::size_t s = 0; s + 1 < start.size(); ++s) {
-      const int lists = second.empty() ? 1 : 2;
-      int parts = 1;
-      for (int k = 0; k < lists; ++k) {
-        const std::vector<int> &list = k ? second : start;
-        parts = std::max(parts, (list[s + 1] - list[s] + longest_chunk - 1) / longest_chunk);
-      }
       const int first = int(chunk.size());
+      int parts = 1;
+      for (const auto *list : lists)
+        parts = std::max(parts, ((*list)[s + 1] - (*list)[s] + longest_chunk - 1) / longest_chunk);
       for (int part = 0; part < parts; ++part) {
         Chunk c{int(s), first, parts, {0, 0}, {0, 0}};
-        for (int k = 0; k < lists; ++k) {
-          const std::vector<int> &list = k ? second : start;
-          cut(list[s], list[s + 1], part, parts, c.begin[k], c.end[k]);
+        for (int k = 0; k < 2; ++k) {
+          cut((*lists[k])[s], (*lists[k])[s + 1], part, parts, c.begin[k], c.end[k]);
           longest = std::max(longest, c.end[k] - c.begin[k]);
         }
         chunk.push_back(c);

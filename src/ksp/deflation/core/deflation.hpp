@@ -60,6 +60,12 @@ public:
     if (here) std::rethrow_exception(here);
   }
 
+  index_t total(index_t here) const {
+    double all = double(here);
+    sum(&all, 1);
+    return index_t(all);
+  }
+
   // f(), in which ranks do nothing together. If it throws on one rank, or something was thrown there since they last did
   // anything together, all of them throw.
   template <class F> void on_all(const F &f) const {

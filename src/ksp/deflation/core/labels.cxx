@@ -50,10 +50,16 @@ Boxes stripes_of(const Grid &g, index_t lines, index_t cuts) {
 }
 
 int box_of(const Boxes &b, index_t point) {
-  if (b.none()) return 0;
-  const index_t nx = index_t(b.piece[0].size()), ny = index_t(b.piece[1].size());
-  const index_t line = point / nx;
-  return (b.piece[2][line / ny] * b.count[1] + b.piece[1][line % ny]) * b.count[0] + b.piece[0][point % nx];
+  return BoxOf<index_t>{{b.piece[0].data(), b.piece[1].data(), b.piece[2].data()},
+                        {index_t(b.piece[0].size()), index_t(b.piece[1].size())},
+                        {b.count[0], b.count[1]},
+                        b.none()}(point);
+}
+
+void find_empty(const std::vector<int> &start, const Ranks &ranks, std::vector<double> &rows, std::vector<int> &empty) {
+  for (std::size_t s = 0; s < rows.size(); ++s) rows[s] = start[s + 1] - start[s];
+  ranks.sum(rows.data(), rows.size());
+  for (std::size_t s = 0; s < rows.size(); ++s) empty[s] = rows[s] == 0;
 }
 
 void Labels::find_phases(const Csr &a, const Space &space, const double *phi) {
@@ -169,16 +175,8 @@ std::size_t Labels::bytes() const {
 std::string why_not(const Csr &a, const std::vector<int> &of_row, const Ranks &ranks) {
   PetscInt row = a.n;
 #pragma omp parallel for schedule(static) reduction(min : row)
-  for (PetscInt i = 0; i < a.n; ++i) {
-    if (of_row[i] < 0) continue;
-    for (PetscInt p = a.ia[i]; p < a.ia[i + 1]; ++p) {
-      const PetscInt j = a.ja[p];
-      if (j == i || of_row[j] < 0) continue;
-      const double there = entry(a, j, i);
-      if (differ(a.a[p], there) && asymmetry(a.a[p], there, entry(a, i, i), entry(a, j, j)) > symmetric)
-        row = std::min(row, i);
-    }
-  }
+  for (PetscInt i = 0; i < a.n; ++i)
+    if (asymmetry_of_row(a, of_row.data(), i) > symmetric) row = std::min(row, i);
   return ranks.first(row == a.n ? "" : not_symmetric(ranks.number(row)));
 }
 

@@ -29,8 +29,24 @@ private:
   index_t identity_rows_ = 0;
 };
 
-// The box of a grid point; one for all where there are none.
+// The box of a grid point; one for all where there are none. Index: wide enough for points
+template <class Index> struct BoxOf {
+  const int *piece[3];
+  Index n[2];
+  int count[2];
+  bool none;
+
+  PETSCRRB_HD int operator()(Index i) const {
+    if (none) return 0;
+    const int p = piece[0][i % n[0]], q = piece[1][i / n[0] % n[1]], r = piece[2][i / n[0] / n[1]];
+    return (r * count[1] + q) * count[0] + p;
+  }
+};
 int box_of(const Boxes &, index_t point);
+
+// empty[s]: 1 where subdomain s has no rows on any rank. start: those of s are at start[s] ... start[s + 1] of a list. rows: as
+// long as empty, for their numbers. Ranks do it together.
+void find_empty(const std::vector<int> &start, const Ranks &, std::vector<double> &rows, std::vector<int> &empty);
 
 // The reason why this matrix cannot be deflated, or an empty string. All ranks find it together.
 std::string why_not(const Csr &, const std::vector<int> &of_row, const Ranks &);

@@ -2,13 +2,7 @@
 // there.
 #pragma once
 
-#include "exec/cuda/cuda.hpp"
-#include "ksp/deflation/cuda/found.hpp"
-#include "grid/csr.hpp"
-
-namespace petscrrb::cuda {
-class Scratch;
-}
+#include "ksp/deflation/cuda/labels.hpp"
 
 namespace petscrrb::deflation {
 

@@ -71,9 +71,9 @@ std::vector<SumKey> DeviceGalerkin::sort_items(const AzView &az, const int *labe
   return cuda::to_host(key, sums, stream);
 }
 
-CoarsePattern DeviceGalerkin::setup(const AzView &az, const int *label, const std::vector<int> &rows,
+CoarsePattern DeviceGalerkin::setup(const AzView &az, const int *label, const std::vector<int> &empty,
                                     const Ranks &ranks, cuda::Scratch &scratch) {
-  n_ = int(rows.size()), ranks_ = &ranks;
+  n_ = int(empty.size()), ranks_ = &ranks;
   std::vector<SumKey> mine;
   std::vector<int> lengths;
   ranks.on_all([&] { mine = sort_items(az, label, lengths, scratch); });
@@ -85,8 +85,6 @@ CoarsePattern DeviceGalerkin::setup(const AzView &az, const int *label, const st
     m += here;
   }
   CoarsePattern pattern(n_, keys);
-  std::vector<int> empty(n_);
-  for (int s = 0; s < n_; ++s) empty[s] = rows[s] == 0;
   ranks.on_all([&] {
     sums_.setup(Chunks(start, {}), int(keys.size()));
     over_ranks_.setup(ranks, keys.size());

@@ -42,9 +42,9 @@ private:
 
 class DeviceGalerkin {
 public:
-  // Structure. Allocates, and waits; the pattern is small, and goes to the host. rows: how many each subdomain has.
+  // Structure. Allocates, and waits; the pattern is small, and goes to the host. empty: whether a subdomain has no rows.
   // Ranks do this and refresh() together: E is that of all their rows, the same on each.
-  CoarsePattern setup(const AzView &, const int *label, const std::vector<int> &rows, const Ranks &, cuda::Scratch &);
+  CoarsePattern setup(const AzView &, const int *label, const std::vector<int> &empty, const Ranks &, cuda::Scratch &);
   // E from new entries of AZ; an empty subdomain has 1 on the diagonal. Only launches kernels, on one rank.
   void refresh(const AzView &, cudaStream_t) const;
 

@@ -1,5 +1,5 @@
 // Labels by boxes of the grid and by connected phases: union-find over the rows, in which the smallest row of a phase is
-// its root in the end, whatever the order of the threads.
+// its root in the end, whatever the order of the threads. And every coupling is held against the one across the diagonal.
 #include "ksp/deflation/cuda/labels.hpp"
 
 #include "exec/cuda/rows.cuh"
@@ -11,37 +11,26 @@ namespace petscrrb::deflation {
 
 namespace {
 
-struct BoxOf {
-  const int *piece[3];
-  int n[2], count[2];
-  bool none;
-
-  __device__ int operator()(int i) const {
-    const int p = piece[0][i % n[0]], q = piece[1][i / n[0] % n[1]], r = piece[2][i / n[0] / n[1]];
-    return (r * count[1] + q) * count[0] + p;
-  }
-};
-
 // Whether a coupling keeps two rows together.
 struct Together {
   const double *phi, *diagonal; // one of them
   double jump;
-  BoxOf box;
+  BoxOf<int> box;
 
   __device__ bool operator()(int i, int j) const {
-    if (!box.none && box(i) != box(j)) return false;
+    if (box(i) != box(j)) return false;
     return phi ? same_phase(phi[i], phi[j]) : same_phase(diagonal[i], diagonal[j], jump);
   }
 };
 
 struct Mark {
   Csr A;
-  BoxOf box;
+  BoxOf<int> box;
   int *label, *identity_rows;
 
   __device__ void operator()(int i) const {
     const bool identity = is_identity(A, i);
-    label[i] = identity ? -1 : box.none ? 0 : box(i);
+    label[i] = identity ? -1 : box(i);
     if (identity) atomicAdd(identity_rows, 1);
   }
 };
@@ -155,7 +144,19 @@ struct Compare {
   }
 };
 
-BoxOf box_of(const cuda::Buffer<int> *piece, const Space &s) {
+__global__ void __launch_bounds__(cuda::row_threads) check_rows(Csr A, const int *label, Found *found) {
+  const int i = int(blockIdx.x) * cuda::row_threads + int(threadIdx.x), from_last = int(A.n) - i;
+  double check = 0.0;
+  bool asymmetric = false;
+  if (i < A.n) {
+    for (PetscInt e = A.ia[i]; e < A.ia[i + 1]; ++e) check += A.a[e] * 0.0; // 0 as long as all are finite
+    asymmetric = asymmetry_of_row(A, label, i) > symmetric;
+  }
+  cuda::raise(&found->not_finite, check != 0.0 ? from_last : 0);
+  cuda::raise(&found->asymmetric, asymmetric ? from_last : 0);
+}
+
+BoxOf<int> box_of(const cuda::Buffer<int> *piece, const Space &s) {
   const int *count = s.boxes.count;
   return {{piece[0].data(), piece[1].data(), piece[2].data()},
           {int(s.grid.n[0]), int(s.grid.n[1])},
@@ -241,6 +242,22 @@ std::string DeviceLabels::find_again(const Csr &A, const double *phi, bool *othe
 void DeviceLabels::check(const Csr &A, const double *phi, Found *found, cudaStream_t stream) const {
   if (phases_) find_phases(A, diagonal_.size() ? nullptr : phi, stream);
   cuda::for_rows("labels", int(A.n), Compare{A, of_row_.data(), phases_ ? root_.data() : nullptr, found}, stream);
+}
+
+void check_values(const Csr &A, const int *label, Found *found, cudaStream_t stream) {
+  if (A.n == 0) return;
+  check_rows<<<unsigned(A.n - 1) / cuda::row_threads + 1, cuda::row_threads, 0, stream>>>(A, label, found);
+  cuda::check_launch("values of the matrix");
+}
+
+std::string why_refused(PetscInt rows, const Found &found, const Ranks &ranks) {
+  const bool finite = !ranks.any(found.not_finite);
+  std::string why;
+  if (found.not_finite)
+    why = "row " + std::to_string(ranks.number(rows - found.not_finite)) + " holds an entry that is not finite";
+  else if (finite && found.asymmetric)
+    why = not_symmetric(ranks.number(rows - found.asymmetric));
+  return ranks.first(why);
 }
 
 } // namespace petscrrb::deflation

@@ -1,9 +1,9 @@
-// The subdomain of each row of a matrix on a device. On several ranks the host finds them, in a copy of the rows.
+// The subdomain of each row of a matrix on a device, and whether the matrix may be deflated at all. On several ranks the host finds
+// subdomains, in a copy of the rows.
 #pragma once
 
 #include "exec/cuda/cuda.hpp"
 #include "ksp/deflation/core/labels.hpp"
-#include "ksp/deflation/cuda/found.hpp"
 
 #include <memory>
 
@@ -12,6 +12,16 @@ class Scratch;
 }
 
 namespace petscrrb::deflation {
+
+// What kernels of a setup or a refresh find out, all 0 before.
+struct Found {
+  int not_finite, asymmetric; // rows from the last to the first such one; 0: none
+  int identity_rows;
+  int roots;         // connected phases
+  int other_labels;  // than at setup
+  int other_entries; // of AZ that are not zero
+  int rows, entries; // of AZ
+};
 
 class DeviceLabels {
 public:
@@ -54,5 +64,11 @@ private:
   std::unique_ptr<Labels> on_host_; // kept for phases: whether a row is an identity row is seen on the device
   Labels again_;
 };
+
+// Whether a matrix is finite and symmetric. Only launches kernels. Couplings of identity rows, whose label is -1, count for
+// nothing.
+void check_values(const Csr &, const int *label, Found *, cudaStream_t);
+// Why it is refused; empty: it is not. Ranks find it together.
+std::string why_refused(PetscInt rows, const Found &, const Ranks &);
 
 } // namespace petscrrb::deflation

@@ -100,13 +100,12 @@ private:
     });
     return found;
   }
-  Result judge(const Csr &, const Found &);
+  Result judge(const Found &);
   Result refuse(const std::string &why) {
     report_.why = why;
     return Result::refused;
   }
   void build(const Csr &, const Space &, Inverse, cuda::Scratch &);
-  std::vector<int> rows_of_subdomains() const;
   std::vector<int> box_of_subdomains(const Space &, cuda::Scratch &) const;
   std::string why_not_definite() const;
   double bytes() const;
@@ -146,6 +145,7 @@ Result CudaProjection::setup(const Csr &A, const Space &space, Inverse type) {
   const index_t rows = index_t(A.n) + ranks_->ghosts();
   std::string why = ranks_->first(rows >= most ? "more rows than the projection on a device can count" : "");
   if (!why.empty()) return refuse(why);
+  n_ = int(A.n);
   if (!space.phases && space.boxes.size() > most_subdomains) return refuse(too_many(space.boxes.size()));
   cuda::Scratch scratch(on_.stream, scratch_bytes(A.n));
   ranks_->on_all([&] { found_.clear(on_.stream); });
@@ -157,25 +157,27 @@ Result CudaProjection::setup(const Csr &A, const Space &space, Inverse type) {
     found = found_.read(on_.stream);
   });
   labels_.have_found(found);
-  why = why_refused(A, labels_.of_row(), found, *ranks_, on_.stream);
+  why = why_refused(n_, found, *ranks_);
   if (!why.empty()) return refuse(why);
   if (labels_.count() > most_subdomains) return refuse(too_many(labels_.count()));
   build(A, space, type, scratch);
-  return judge(A, factor());
+  return judge(factor());
 }
 
 void CudaProjection::build(const Csr &A, const Space &space, Inverse type, cuda::Scratch &scratch) {
-  n_ = int(A.n), count_ = int(labels_.count());
+  count_ = int(labels_.count());
   const int *label = labels_.of_row();
   ranks_->on_all([&] {
     az_.setup(A, label, count_, space.rounding, found_, scratch);
     sort_by_subdomain(label, n_, count_, rows_.row, rows_.start, scratch);
     sums_.setup(Chunks(rows_.start, az_.by_subdomain().start), count_);
   });
-  double identity_rows = double(labels_.identity_rows());
-  ranks_->sum(&identity_rows, 1);
-  const std::vector<int> rows = rows_of_subdomains();
-  const CoarsePattern pattern = galerkin_.setup(az_.view(), label, rows, *ranks_, scratch);
+  report_.identity_rows = ranks_->total(labels_.identity_rows());
+  std::vector<double> rows;
+  std::vector<int> empty;
+  ranks_->on_all([&] { rows.resize(count_), empty.resize(count_); });
+  find_empty(rows_.start, *ranks_, rows, empty);
+  const CoarsePattern pattern = galerkin_.setup(az_.view(), label, empty, *ranks_, scratch);
   const std::vector<int> box = box_of_subdomains(space, scratch);
   ranks_->on_all([&] {
     memory_.resize(2 * std::size_t(count_));
@@ -184,24 +186,10 @@ void CudaProjection::build(const Csr &A, const Space &space, Inverse type, cuda:
     if (count_) inverse_ = make_inverse(galerkin_, pattern, box, space.boxes.count, type, library_, on_.stream);
   });
   report_.subdomains = count_;
-  report_.empty = int(std::count(rows.begin(), rows.end(), 0));
-  report_.identity_rows = index_t(identity_rows);
+  report_.empty = int(std::count(empty.begin(), empty.end(), 1));
   report_.stored = az_.view().entries;
   report_.inverse = inverse_ ? inverse_->description() : "no subdomains";
   report_.bytes = bytes();
-}
-
-// Over all ranks.
-std::vector<int> CudaProjection::rows_of_subdomains() const {
-  std::vector<double> all;
-  std::vector<int> rows;
-  ranks_->on_all([&] {
-    for (int s = 0; s < count_; ++s) all.push_back(rows_.start[s + 1] - rows_.start[s]);
-    rows.resize(count_);
-  });
-  ranks_->sum(all.data(), all.size());
-  for (int s = 0; s < count_; ++s) rows[s] = all[s] > 0;
-  return rows;
 }
 
 // Empty: there are no boxes.
@@ -239,13 +227,13 @@ Result CudaProjection::refresh(const Csr &A, const double *phi) {
   const Found found = factor();
   const bool finite = !ranks_->any(found.not_finite), other_labels = ranks_->any(labels_.are_others(found));
   if (finite && other_labels) return Result::rebuild; // symmetric was asked of others
-  const Result result = judge(A, found);
+  const Result result = judge(found);
   return ranks_->any(found.other_entries) && result != Result::refused ? Result::rebuild : result;
 }
 
 // Of what was found, and of E's factorization. The stream was waited for.
-Result CudaProjection::judge(const Csr &A, const Found &found) {
-  const std::string why = why_refused(A, labels_.of_row(), found, *ranks_, on_.stream);
+Result CudaProjection::judge(const Found &found) {
+  const std::string why = why_refused(n_, found, *ranks_);
   if (!why.empty()) return refuse(why);
   const dense::Status status = inverse_ ? inverse_->status() : dense::Status();
   report_.null_directions = status.null_directions;

@@ -42,7 +42,6 @@ private:
   };
 
   void find_runs(PetscInt rows);
-  void find_empty();
   std::vector<SumKey> find_neighbours(const Csr &);
   std::size_t row_of_az(const Csr &, PetscInt i, Sum *) const;
   void find_excess(const Csr &);
@@ -70,7 +69,7 @@ private:
   std::vector<std::size_t> part_first_;
   CoarsePattern pattern_;          // of E
   std::vector<double> e_, excess_; // excess_: 1 where a row's sum is not zero
-  std::vector<char> empty_;
+  std::vector<int> empty_;
   std::vector<double> c_, partial_;
   dense::ProfileInverse inverse_;
 };
@@ -96,13 +95,6 @@ void HostProjection::find_runs(PetscInt n) {
   empty_.resize(labels_.count());
   excess_.assign(labels_.count(), 0.0);
   c_.assign(labels_.count(), 0.0);
-}
-
-// On any rank.
-void HostProjection::find_empty() {
-  for (std::size_t k = 0; k < c_.size(); ++k) c_[k] = run_start_[k + 1] - run_start_[k];
-  ranks().sum(c_.data(), c_.size());
-  for (std::size_t k = 0; k < c_.size(); ++k) empty_[k] = c_[k] == 0;
 }
 
 // Row i of A Z: the sums of its entries by subdomain, sorted; those that rounding of what is added up has left are not there.
@@ -258,7 +250,7 @@ Result HostProjection::setup(const Csr &a, const Space &space, Inverse type) {
     find_runs(a.n);
     neighbours = find_neighbours(a);
   });
-  find_empty();
+  find_empty(run_start_, ranks(), c_, empty_);
   neighbours = ranks().unite(std::move(neighbours));
   space.ranks->on_all([&] {
     pattern_ = CoarsePattern(labels_.count(), neighbours);
@@ -270,9 +262,7 @@ Result HostProjection::setup(const Csr &a, const Space &space, Inverse type) {
   });
   report_.subdomains = labels_.count();
   report_.empty = int(std::count(empty_.begin(), empty_.end(), 1));
-  double identity_rows = double(labels_.identity_rows());
-  ranks().sum(&identity_rows, 1);
-  report_.identity_rows = index_t(identity_rows);
+  report_.identity_rows = ranks().total(labels_.identity_rows());
   return invert(a);
 }
 
