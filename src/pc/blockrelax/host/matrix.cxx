@@ -28,23 +28,6 @@ void HostMatrix::find_identity(const Csr &A) {
   for (PetscInt p = 0; p < A.n; ++p) identity_[p] = petscrrb::is_identity(A, p);
 }
 
-// What the first cell with a neighbour has with it, for each direction.
-void HostMatrix::find_common(const Csr &A) {
-  common_ = Couplings();
-  bool known[most_neighbours] = {};
-  for (const Patch &p : l_.patches) {
-    for (int m = 0; m < l_.neighbours.count; ++m) {
-      const Step s = l_.neighbours.step[m];
-      const PetscInt at[3] = {s.x < 0 ? 1 : 0, s.y < 0 ? 1 : 0, 0};
-      if (known[m] || at[0] >= p.n[0] || at[1] >= p.n[1] || !within(p, at, s)) continue;
-      const PetscInt row = row_at(p, at[0], at[1], at[2]);
-      common_.ahead[m] = 0.5 * (entry(A, row, row + offset(p.n, s)) + entry(A, row + offset(p.n, s), row));
-      known[m] = true;
-    }
-  }
-  if (A.n > 0) common_.diagonal = entry(A, 0, 0);
-}
-
 // Counts links; finds whether the couplings within patches are the same everywhere, and within blocks there are no others.
 void HostMatrix::survey(const Csr &A, RowFacts &all) {
   const PatchRows<0> rows = rows_of(A);
@@ -113,7 +96,7 @@ void HostMatrix::number_ghosts() {
 RowFacts HostMatrix::read(const Csr &A) {
   RowFacts all;
   find_identity(A);
-  find_common(A);
+  for (int m = 0; m <= most_neighbours; ++m) ReadCommon{A, common_rows_, &common_}(m);
   survey(A, all);
   constant_ = !all.varies;
   if (all.result() != ReadResult::ok) return all;

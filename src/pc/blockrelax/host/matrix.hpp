@@ -16,7 +16,8 @@ struct Link {
 
 class HostMatrix {
 public:
-  explicit HostMatrix(const Layout &layout) : l_(layout), links_at_(static_cast<std::size_t>(layout.blocks() + 1)) {}
+  explicit HostMatrix(const Layout &layout)
+      : l_(layout), common_rows_(layout), links_at_(static_cast<std::size_t>(layout.blocks() + 1)) {}
 
   RowFacts read(const Csr &);
 
@@ -41,12 +42,12 @@ private:
   PatchRows<0> rows_of(const Csr &) const;
   template <class F> void at_blocks(const F &f, RowFacts &) const;
   void find_identity(const Csr &);
-  void find_common(const Csr &);
   void survey(const Csr &, RowFacts &);
   void store(const Csr &);
   void number_ghosts();
 
   const Layout &l_;
+  const CommonRows common_rows_;
   std::vector<unsigned char> identity_;
   bool constant_ = false;
   Couplings common_;
