@@ -118,17 +118,24 @@ PETSCRRB_HD inline bool within(const Patch &p, const PetscInt at[3], Step s) {
   return within(none, p.n, at, s);
 }
 
+// The cell of a block that a row is, or -1.
+inline int cell_of(const Patch &p, const Block &b, PetscInt row) {
+  PetscInt at[3];
+  if (!has(p, row)) return -1;
+  point_of(p, row, at);
+  if (!within(b.first, b.n, at, Step{0, 0, 0})) return -1;
+  return static_cast<int>(((at[2] - b.first[2]) * b.n[1] + at[1] - b.first[1]) * b.n[0] + at[0] - b.first[0]);
+}
+
 // Blocks sorted by colour, then by patch: a sweep takes colour after colour.
 class BlockOrder {
 public:
-  // of_patch(patch, block): the colour of a block by its number in its patch
-  template <class Colour>
-  BlockOrder(const Layout &l, int colours, const Colour &of_patch)
-      : patches_(static_cast<index_t>(l.patches.size())), start_(static_cast<std::size_t>(colours * patches_ + 1)),
-        block_(static_cast<std::size_t>(l.blocks())) {
+  BlockOrder(const Layout &l, const Colours &colours)
+      : patches_(static_cast<index_t>(l.patches.size())),
+        start_(static_cast<std::size_t>(colours.count * patches_ + 1)), block_(static_cast<std::size_t>(l.blocks())) {
     const auto bin = [&](index_t b) {
       const index_t p = l.patch_of(b);
-      const int colour = of_patch(l.patches[p], static_cast<PetscInt>(b - l.first_block[p]));
+      const int colour = colours.of(l.patches[p], l.cut, static_cast<PetscInt>(b - l.first_block[p]));
       return static_cast<std::size_t>(colour * patches_ + p);
     };
     for (index_t b = 0; b < l.blocks(); ++b) ++start_[bin(b) + 1];
@@ -160,15 +167,12 @@ private:
 };
 
 // All of one colour.
-inline BlockOrder natural_order(const Layout &l) {
-  return BlockOrder(l, 1, [](const Patch &, PetscInt) { return 0; });
-}
+inline BlockOrder natural_order(const Layout &l) { return {l, {1, true, {1, 1, 1}, {}}}; }
 // Jacobi's blocks have one colour.
 inline BlockOrder order_of_blocks(const Layout &l, const Options &options) {
   if (options.order == Order::jacobi) return natural_order(l);
   const int wanted = options.order == Order::chaotic ? 0 : options.colours; // as few as will do
-  const Colours all = colours_of(l, l.cut, wanted);
-  return BlockOrder(l, all.count, [&](const Patch &p, PetscInt block) { return all.of(p, l.cut, block); });
+  return {l, colours_of(l, l.cut, wanted)};
 }
 
 // A symmetric sweep takes the last colour once where omega is 1: an exact inverse twice in a row is none.

@@ -110,12 +110,6 @@ template <class Use> auto with_steps(int points, const Use &use) {
   }
 }
 
-// Calls use(n), with n a constant where it is one of these lengths: short loops of unknown length are slow.
-template <int... lengths, class Use> [[gnu::always_inline]] inline void at_length(int n, const Use &use) {
-  const bool known = ((n == lengths && (use(std::integral_constant<int, lengths>()), true)) || ...);
-  if (!known) use(n);
-}
-
 // How far step s is in an array of such sides.
 template <class Int> PETSCRRB_HD inline Int offset(const Int n[3], Step s) { return (s.z * n[1] + s.y) * n[0] + s.x; }
 

@@ -105,7 +105,8 @@ private:
   index_t first(std::size_t pass, index_t patch) const { return blocks_.first(passes_[pass], patch); }
 
   void relax(index_t b, const Vectors &v, bool zero, double *memory) const {
-    options_.order == Order::chaotic &&together_ ? relax<true>(b, v, zero, memory) : relax<false>(b, v, zero, memory);
+    const bool shared = options_.order == Order::chaotic && together_;
+    shared ? relax<true>(b, v, zero, memory) : relax<false>(b, v, zero, memory);
   }
 
   // zero: x is zero, and is not read

@@ -21,6 +21,16 @@ template <bool shared> void store(double *x, double value) {
     *x = value;
 }
 
+// Calls use(n), with n a constant where blocks most often are so long: short loops of unknown length are slow.
+template <class Use> [[gnu::always_inline]] inline void at_length(int n, const Use &use) {
+  if (n == 8)
+    use(std::integral_constant<int, 8>());
+  else if (n == 4)
+    use(std::integral_constant<int, 4>());
+  else
+    use(n);
+}
+
 class Window {
 public:
   Window(const Layout &l, const Patch &patch, const Block &block, double *memory)
@@ -38,7 +48,7 @@ public:
   // Outside the patch it is zero, and so are edges and corners that no cell couples with: a block there may be of the same
   // colour, and another thread may be writing to it.
   template <bool shared> void fill(const double *x) {
-    at_length<8, 4>(b_.n[0], [&](auto n) {
+    at_length(b_.n[0], [&](auto n) {
       for (int k = -halo_[2]; k < b_.n[2] + halo_[2]; ++k)
         for (int j = -halo_[1]; j < b_.n[1] + halo_[1]; ++j) fill_line<shared>(x, j, k, n);
     });
@@ -103,7 +113,7 @@ void residual_of_block(const Layout &l, const HostMatrix &A, const Patch &p, con
     o[m] = offset(window.sides(), l.neighbours.step[m]);
     far[m] = offset(p.n, l.neighbours.step[m]);
   }
-  at_length<8, 4>(block.n[0], [&](auto n) {
+  at_length(block.n[0], [&](auto n) {
     for (int k = 0; k < block.n[2]; ++k)
       for (int j = 0; j < block.n[1]; ++j, r += n) {
         const PetscInt row = row_at(p, block.first[0], block.first[1] + j, block.first[2] + k);

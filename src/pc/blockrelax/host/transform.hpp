@@ -3,6 +3,8 @@
 
 #include "pc/blockrelax/core/method.hpp"
 
+#include <type_traits>
+
 namespace petscrrb::blockrelax {
 
 // Vector j of a basis is the same from both ends, but for the sign where j is odd: S[j][n - 1 - k] = (-1)^j S[j][k]. So the
@@ -56,25 +58,36 @@ inline void transform_rows(const double *S, int n, std::size_t apart, const doub
   if (i + 4 <= apart) transform_rows<4, most>(S, n, apart, in + i, out + i), i += 4;
   for (; i < apart; ++i) transform_rows<1, most>(S, n, apart, in + i, out + i);
 }
-// n divides the number of cells
-template <int n>
-void transform_rows(const double *S, std::integral_constant<int, n> known, std::size_t apart, const double *in,
-                    double *out) {
-  for (std::size_t i = 0; i < apart; i += n) transform_rows<n, n>(S, known, apart, in + i, out + i);
+
+// out = S in along a side of n cells: `outer` times n rows of `inner` cells.
+template <int n> void transform(const double *S, std::size_t inner, std::size_t outer, const double *in, double *out) {
+  for (std::size_t o = 0; o < outer; ++o, in += n * inner, out += n * inner)
+    for (std::size_t i = 0; i < inner; i += n)
+      transform_rows<n, n>(S, std::integral_constant<int, n>(), inner, in + i, out + i);
+}
+inline void transform(const double *S, int n, std::size_t inner, std::size_t outer, const double *in, double *out) {
+  if (n == 8 && inner % 8 == 0) return transform<8>(S, inner, outer, in, out);
+  if (n == 4 && inner % 4 == 0) return transform<4>(S, inner, outer, in, out);
+  if (n == 2 && inner % 2 == 0) return transform<2>(S, inner, outer, in, out);
+  for (std::size_t o = 0; o < outer; ++o, in += n * inner, out += n * inner) transform_rows(S, n, inner, in, out);
 }
 
-// out = S in along a side: `outer` times so many rows of `inner` cells.
-inline void transform(const double *S, int side, std::size_t inner, std::size_t outer, const double *in, double *out) {
-  const auto rows = [&](auto n) {
-    for (std::size_t o = 0; o < outer; ++o, in += n * inner, out += n * inner) transform_rows(S, n, inner, in, out);
-  };
-  inner % side == 0 ? at_length<8, 4, 2>(side, rows) : rows(side);
+// The same along x, where a row is one cell: the vectors are those of the basis.
+template <int n> void transform_x(const double *S, std::size_t lines, const double *in, double *out) {
+  constexpr int half = n / 2;
+  for (std::size_t l = 0; l < lines; ++l, in += n, out += n) {
+    double parts[2][half] = {};
+    for (int k = 0; k < n; ++k)
+      for (int i = 0; i < half; ++i) parts[k % 2][i] += S[k * n + i] * in[k];
+    for (int i = 0; i < half; ++i) {
+      out[i] = parts[0][i] + parts[1][i];
+      out[n - 1 - i] = parts[0][i] - parts[1][i];
+    }
+  }
 }
-
-// The same along x, where a row is one cell: the vectors are those of the basis. So many cells of a line from cell i on,
-// and their mirror images.
-template <int wide, class Int>
-[[gnu::always_inline]] inline void transform_part_of_line(const double *S, Int n, int i, const double *in,
+// The same for any n, so many cells from cell i on and their mirror images.
+template <int wide>
+[[gnu::always_inline]] inline void transform_part_of_line(const double *S, int n, int i, const double *in,
                                                           double *out) {
   double parts[2][wide] = {};
   for (int k = 0; k < n; k += 2)
@@ -86,17 +99,17 @@ template <int wide, class Int>
     out[n - 1 - i - l] = parts[0][l] - parts[1][l];
   }
 }
-inline void transform_x(const double *S, int side, std::size_t lines, const double *in, double *out) {
-  at_length<8, 4, 2>(side, [&](auto n) {
-    for (std::size_t l = 0; l < lines; ++l, in += n, out += n) {
-      const int half = (n + 1) / 2;
-      int i = 0;
-      for (; i + 8 <= half; i += 8) transform_part_of_line<8>(S, n, i, in, out);
-      if (i + 4 <= half) transform_part_of_line<4>(S, n, i, in, out), i += 4;
-      if (i + 2 <= half) transform_part_of_line<2>(S, n, i, in, out), i += 2;
-      if (i < half) transform_part_of_line<1>(S, n, i, in, out);
-    }
-  });
+inline void transform_x(const double *S, int n, std::size_t lines, const double *in, double *out) {
+  if (n == 8) return transform_x<8>(S, lines, in, out);
+  if (n == 4) return transform_x<4>(S, lines, in, out);
+  if (n == 2) return transform_x<2>(S, lines, in, out);
+  for (std::size_t l = 0; l < lines; ++l, in += n, out += n) {
+    const int half = (n + 1) / 2;
+    int i = 0;
+    for (; i + 8 <= half; i += 8) transform_part_of_line<8>(S, n, i, in, out);
+    if (i + 4 <= half) transform_part_of_line<4>(S, n, i, in, out), i += 4;
+    for (; i < half; ++i) transform_part_of_line<1>(S, n, i, in, out);
+  }
 }
 
 // r becomes S diag(inverse) S r, with S the product of three bases; work: as large as r. A basis of length 1 is 1, so that
