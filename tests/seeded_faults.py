@@ -101,7 +101,7 @@ FAULTS = [Fault(*fault) for fault in (
     ("reversed-coupling", "swapped direction", "host", "src/pc/neumann/core/tile.hpp",
      "b[m][c] * in[c + u[m]]", "b[m][c] * in[c - u[m]]"),
     ("last-colour-of-a-symmetric-sweep", "off by one", "host", "src/pc/blockrelax/core/layout.hpp",
-     "int c = omega == 1 ? colours - 1 : colours;", "int c = colours - 1;"),
+     "int c = o.omega == 1 ? colours - 1 : colours;", "int c = colours - 1;"),
     ("new-values-of-Amat", "missed refresh", "host", "src/pc/blockrelax/pcblockrelax_richardson.cxx",
      "Amat == s->values", "Amat.id == s->values.id"),
     ("new-values-in-E", "missed refresh", "host", "src/ksp/deflation/pcdeflation_setup.cxx",

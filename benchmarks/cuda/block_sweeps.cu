@@ -88,11 +88,10 @@ public:
 
 private:
   void run(const Case &c, const Csr &A, const Type &type) {
-    constexpr bool around[3] = {};
     Options options;
     std::copy(c.block.begin(), c.block.end(), options.block);
     options.order = type.order, options.omega = type.omega, options.symmetric = type.symmetric;
-    const auto relax = blockrelax::make_blockrelax(on_, c.patches, 7, around, options);
+    const auto relax = blockrelax::make_blockrelax(on_, {c.patches, 7}, options);
     const blockrelax::Findings found = relax->refresh(A);
     if (found.read.result() != ReadResult::ok || found.pivot != no_row) throw std::runtime_error("no set-up");
     const double residual = smoothing(A, *relax);

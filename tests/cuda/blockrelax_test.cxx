@@ -50,8 +50,7 @@ public:
   OnTheDevice(const Domain &domain, const Options &o, cudaStream_t stream)
       : b_(std::size_t(domain.s.size())), x_(b_.size()) {
     on_.stream = stream;
-    const bool periodic[3] = {domain.s.px, domain.s.py, domain.s.pz};
-    relax = petscrrb::blockrelax::make_blockrelax(on_, domain.patches, domain.s.points, periodic, o);
+    relax = petscrrb::blockrelax::make_blockrelax(on_, domain.patches_and_points(), o);
   }
   Findings refresh(const Csr &A) {
     const DeviceRows rows(A);

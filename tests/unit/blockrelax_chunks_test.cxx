@@ -218,7 +218,7 @@ void compare_block(int points, int nx, int ny, int nz, int width) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> value(-1, 0);
   std::vector<Vector> couplings(std::size_t(near.count), Vector(before + rows));
-  DeviceValues values{false, 0, {}, nullptr, {}};
+  DeviceValues values{false, {}, nullptr, {}};
   Vector diagonals(rows, 2.01 * near.count);
   const std::size_t identity = std::size_t(plane + line + 2);
   diagonals[identity] = 0;

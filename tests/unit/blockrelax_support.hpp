@@ -54,6 +54,7 @@ struct Domain {
           add({sides[0][i - 1], sides[1][j - 1], sides[2][k - 1]}, {sides[0][i], sides[1][j], sides[2][k]});
   }
   Domain(const Shape &shape) : Domain(shape, {{}, {}, {}}) {} // implicit: one patch
+  petscrrb::blockrelax::Domain patches_and_points() const { return {patches, s.points, {s.px, s.py, s.pz}}; }
 
 private:
   void add(const std::array<int, 3> &low, const std::array<int, 3> &high) {
@@ -177,8 +178,7 @@ inline Vector relaxed(const reference::BlockRelaxation &reference, const Options
 }
 
 inline std::unique_ptr<BlockRelax> make(const Domain &domain, const Options &o) {
-  const bool periodic[3] = {domain.s.px, domain.s.py, domain.s.pz};
-  return petscrrb::blockrelax::make_blockrelax(domain.patches, domain.s.points, periodic, o);
+  return petscrrb::blockrelax::make_blockrelax(domain.patches_and_points(), o);
 }
 
 inline Vector swept(BlockRelax &relax, const Vector &b, Vector x, int sweeps) {

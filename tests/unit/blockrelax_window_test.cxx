@@ -20,12 +20,10 @@ bool is_read(const Block &block, const int cell[3], bool star) {
 }
 
 TEST(BlockRelaxWindow, IsOfCellsThatCouple) {
-  const bool periodic[3] = {};
   for (int points : {5, 9, 7, 27}) {
     const bool solid = points == 7 || points == 27;
     const PetscInt n[3] = {7, 6, solid ? 5 : 1};
-    const int size[3] = {2, 3, 2};
-    const Layout l({Patch{{n[0], n[1], n[2]}, 0}}, points, periodic, size);
+    const Layout l({{Patch{{n[0], n[1], n[2]}, 0}}, points}, Cut{{2, 3, 2}});
     std::vector<double> window(l.most_window());
     for (petscrrb::index_t b = 0; b < l.blocks(); ++b)
       l.at(b, [&](const Patch &p, const Block &block) {

@@ -30,11 +30,10 @@ static PetscErrorCode ViewChoices(const PC_BlockRelax *b, PetscViewer viewer) {
 
 static PetscErrorCode ViewBlocks(const PCBlockRelaxState *s, const char *where, PetscViewer viewer) {
   const blockrelax::Options &o = s->options;
-  const blockrelax::Cut cut{{o.block[0], o.block[1], o.block[2]}};
   long long blocks = 0;
 
   PetscFunctionBegin;
-  for (const blockrelax::Patch &p : s->shape.patches) blocks += cut.blocks(p);
+  for (const blockrelax::Patch &p : s->shape.patches) blocks += o.cut().blocks(p);
   PetscCall(PetscViewerASCIIPrintf(viewer, "blocks%s: %d x %d x %d, %lld of them\n", where, o.block[0], o.block[1],
                                    o.block[2], blocks));
   if (o.order == blockrelax::Order::coloured) PetscCall(PetscViewerASCIIPrintf(viewer, "colours: %d\n", o.colours));

@@ -11,10 +11,8 @@ template <class Where> class Backend final : public PetscRRBBackendAt<Where, PCB
 
 public:
   Backend() : PetscRRBBackendAt<Where, PCBlockRelaxBackend>("PCBLOCKRELAX") {}
-  PetscRRBTrouble Create(const PCBlockRelaxShape &shape, const blockrelax::Options &options) override {
-    const auto make = [&](const auto &...on) {
-      return blockrelax::make_blockrelax(on..., shape.patches, shape.points, shape.periodic, options);
-    };
+  PetscRRBTrouble Create(const blockrelax::Domain &domain, const blockrelax::Options &options) override {
+    const auto make = [&](const auto &...on) { return blockrelax::make_blockrelax(on..., domain, options); };
     return where_.Attempt([&] { relax_ = where_.Make(make); });
   }
   PetscRRBTrouble Refresh(const Csr &rows, blockrelax::Findings *found) override {

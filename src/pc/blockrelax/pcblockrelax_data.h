@@ -16,18 +16,11 @@ PETSC_INTERN PetscErrorCode PCPostSolve_BlockRelax(PC, KSP, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCApplyRichardson_BlockRelax(PC, Vec, Vec, Vec, PetscReal, PetscReal, PetscReal, PetscInt,
                                                          PetscBool, PetscInt *, PCRichardsonConvergedReason *);
 
-/* Patches that lie one after the other, and what their points couple with. */
-struct PCBlockRelaxShape {
-  std::vector<petscrrb::blockrelax::Patch> patches;
-  int points = 0;
-  bool periodic[3] = {};
-};
-
 /* Implemented in pcblockrelax_backend.cxx. */
 class PCBlockRelaxBackend : public PetscRRBBackend {
 public:
   /* The blocks, without values. Before that there are none, as on a rank without rows: then nothing is relaxed. */
-  virtual PetscRRBTrouble Create(const PCBlockRelaxShape &, const petscrrb::blockrelax::Options &) = 0;
+  virtual PetscRRBTrouble Create(const petscrrb::blockrelax::Domain &, const petscrrb::blockrelax::Options &) = 0;
   virtual PetscRRBTrouble Refresh(const petscrrb::Csr &, petscrrb::blockrelax::Findings *) = 0;
   virtual PetscErrorCode Sweep(PC, Vec b, Vec x, PetscInt sweeps, PetscBool from_zero) = 0;
   /* sweeps from zero for each column of dense matrices; not *done: their memory is not that of the blocks */
@@ -46,7 +39,7 @@ struct PCBlockRelaxState : PetscRRBState<PCBlockRelaxBackend> {
     for (Vec *v : {&work[0], &work[1], &correction, &residual}) (void)VecDestroy(v);
   }
 
-  PCBlockRelaxShape shape;
+  petscrrb::blockrelax::Domain shape;
   petscrrb::blockrelax::Options options;
   petscrrb::blockrelax::Findings found;
   PetscRRBMatrixState values; /* which the blocks have */

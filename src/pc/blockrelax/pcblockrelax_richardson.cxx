@@ -8,33 +8,41 @@
 #include <cmath>
 #include <cstring>
 
-/* With several ranks each has the others' values as they were before a sweep. */
-static PetscErrorCode SweepOnRanks(PC pc, Vec b, Vec x) {
-  const PC_BlockRelax *data = (PC_BlockRelax *)pc->data;
-  PCBlockRelaxState *s = data->state;
-
+/* x <- x + M^-1 (b - A x), so many times, with apply(r, z) for M^-1, which needs no residual of zero. w, *z: for residuals and corrections */
+template <class Apply>
+static PetscErrorCode Correct(Mat A, Vec b, Vec x, Vec w, Vec *z, PetscInt times, PetscBool from_zero,
+                              const Apply &apply) {
   PetscFunctionBegin;
-  PetscCall(s->backend->Sweep(pc, b, x, 1, PETSC_TRUE));
-  for (PetscInt i = 1; i < data->sweeps; ++i) {
-    for (Vec &work : s->work) PetscCall(PetscRRBWorkVec(x, &work));
-    PetscCall(MatResidual(pc->pmat, b, x, s->work[0]));
-    PetscCall(s->backend->Sweep(pc, s->work[0], s->work[1], 1, PETSC_TRUE));
-    PetscCall(VecAXPY(x, 1, s->work[1]));
+  for (PetscInt i = 0; i < times; ++i) {
+    if (i == 0 && from_zero) {
+      PetscCall(apply(b, x));
+      continue;
+    }
+    PetscCall(PetscRRBWorkVec(x, z));
+    PetscCall(MatResidual(A, b, x, w));
+    PetscCall(apply(w, *z));
+    PetscCall(VecAXPY(x, 1, *z));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The sweeps of an application. */
+/* The sweeps of an application. With several ranks each has the others' values as they were before a sweep. */
 PetscErrorCode PCBlockRelaxSweeps(PC pc, Vec b, Vec x) {
-  const PC_BlockRelax *data = (PC_BlockRelax *)pc->data;
-  PCBlockRelaxState *s = data->state;
-  const auto sweep = [&](Vec r, Vec z) { return SweepOnRanks(pc, r, z); };
+  const PetscInt sweeps = ((PC_BlockRelax *)pc->data)->sweeps;
+  PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
+  const auto sweep = [&](Vec r, Vec z) { return s->backend->Sweep(pc, r, z, 1, PETSC_TRUE); };
+  const auto sweep_on_ranks = [&](Vec r, Vec z) {
+    PetscFunctionBegin;
+    PetscCall(PetscRRBWorkVec(z, &s->work[0]));
+    PetscCall(Correct(pc->pmat, r, z, s->work[0], &s->work[1], sweeps, PETSC_TRUE, sweep));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
 
   PetscFunctionBegin;
-  if (s->one_rank || data->sweeps < 2)
-    PetscCall(s->backend->Sweep(pc, b, x, data->sweeps, PETSC_TRUE));
+  if (s->one_rank || sweeps < 2)
+    PetscCall(s->backend->Sweep(pc, b, x, sweeps, PETSC_TRUE));
   else
-    PetscCall(s->there.Use(pc->pmat, pc, "PCBLOCKRELAX", b, x, sweep));
+    PetscCall(s->there.Use(pc->pmat, pc, "PCBLOCKRELAX", b, x, sweep_on_ranks));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,16 +104,8 @@ static PetscErrorCode Iterate(PC pc, Vec b, Vec x, Vec w, PetscInt times, PetscB
     if (times) PetscCall(s->backend->Sweep(pc, b, x, times * data->sweeps, from_zero));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (PetscInt i = 0; i < times; ++i) {
-    if (i == 0 && from_zero) {
-      PetscCall(PCBlockRelaxSweeps(pc, b, x));
-      continue;
-    }
-    PetscCall(PetscRRBWorkVec(x, &s->correction));
-    PetscCall(MatResidual(pc->mat, b, x, w));
-    PetscCall(PCBlockRelaxSweeps(pc, w, s->correction));
-    PetscCall(VecAXPY(x, 1, s->correction));
-  }
+  PetscCall(Correct(pc->mat, b, x, w, &s->correction, times, from_zero,
+                    [&](Vec r, Vec z) { return PCBlockRelaxSweeps(pc, r, z); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

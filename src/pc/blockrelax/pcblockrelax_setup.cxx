@@ -21,37 +21,22 @@ static PetscErrorCode CheckChoices(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscInt LongestSide(const PCBlockRelaxShape &shape, int d) {
-  PetscInt longest = 1;
-  for (const blockrelax::Patch &p : shape.patches) longest = std::max(longest, p.n[d]);
-  return longest;
-}
-
-/* A block is no longer than the longest patch. */
-static void SetBlock(const PC_BlockRelax *b, const PCBlockRelaxShape &shape, blockrelax::Options &o) {
-  const bool solid = LongestSide(shape, 2) > 1;
-  const PetscInt by_default[3] = {solid ? 8 : 32, solid ? 8 : 32, 8};
-  for (int d = 0; d < 3; ++d)
-    o.block[d] = (int)std::min(b->block[d] ? b->block[d] : by_default[d], LongestSide(shape, d));
-}
-
-static int LeastColours(const PCBlockRelaxShape &shape, const int block[3]) {
-  return blockrelax::least_colours(shape.patches, {{block[0], block[1], block[2]}}, shape.points, shape.periodic);
-}
-
 static_assert((int)blockrelax::Order::coloured == PC_BLOCKRELAX_TYPE_COLOURED &&
                   (int)blockrelax::Inverse::dense == PC_BLOCKRELAX_INVERSE_DENSE &&
                   (int)blockrelax::Parallel::both == PC_BLOCKRELAX_PARALLEL_BOTH,
               "they have the same values");
 
-static blockrelax::Options OptionsOf(const PC_BlockRelax *b, const PCBlockRelaxShape &shape) {
+/* A block is no longer than the longest patch. */
+static blockrelax::Options OptionsOf(const PC_BlockRelax *b, const blockrelax::Domain &domain) {
   using namespace blockrelax;
+  const bool solid = domain.longest(2) > 1;
+  const PetscInt by_default[3] = {solid ? 8 : 32, solid ? 8 : 32, 8};
   Options o;
   o.order = (Order)b->type;
-  SetBlock(b, shape, o);
+  for (int d = 0; d < 3; ++d) o.block[d] = (int)std::min(b->block[d] ? b->block[d] : by_default[d], domain.longest(d));
   o.omega = b->omega;
   if (b->omega == PETSC_DECIDE) o.omega = o.order == Order::jacobi ? 0.8 : 1;
-  o.colours = b->colours == PETSC_DECIDE ? LeastColours(shape, o.block) : (int)b->colours;
+  o.colours = b->colours == PETSC_DECIDE ? least_colours(domain, o.cut()) : (int)b->colours;
   o.symmetric = b->symmetric;
   o.inverse = (Inverse)b->inverse;
   o.parallel = (Parallel)b->parallel;
@@ -77,7 +62,7 @@ static void UsePatches(PC pc, PetscRRBTrouble *trouble) {
     *trouble = {"the patches given to PCBlockRelaxSetPatches() have " + std::string(fits ? "fewer" : "more") +
                     " unknowns than the matrix has rows, " + std::to_string(rows),
                 PETSC_ERR_ARG_INCOMP};
-  s->shape.points = LongestSide(s->shape, 2) > 1 ? 7 : 5;
+  s->shape.points = s->shape.longest(2) > 1 ? 7 : 5;
 }
 
 static PetscErrorCode UseGrid(PC pc, PetscRRBTrouble *trouble) {
@@ -101,7 +86,7 @@ static PetscErrorCode CreateBlocks(PC pc, PetscRRBTrouble *trouble) {
 
   PetscFunctionBegin;
   s->options = OptionsOf(b, s->shape);
-  const int needed = LeastColours(s->shape, s->options.block);
+  const int needed = blockrelax::least_colours(s->shape, s->options.cut());
   if (s->options.order == blockrelax::Order::coloured && s->options.colours < needed) {
     *trouble = {"-pc_blockrelax_colours " + std::to_string(s->options.colours) + " is too few: blocks of " +
                     std::to_string(s->shape.points) + "-point matrices need " + std::to_string(needed) +
@@ -119,7 +104,7 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   PCBlockRelaxState *s = b->state;
 
   PetscFunctionBegin;
-  s->shape = PCBlockRelaxShape();
+  s->shape = blockrelax::Domain();
   if (b->sizes)
     UsePatches(pc, trouble);
   else

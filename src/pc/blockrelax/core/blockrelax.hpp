@@ -7,7 +7,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace petscrrb {
 class Cuda;
@@ -41,6 +40,8 @@ struct Options {
   Inverse inverse = Inverse::automatic;
   Parallel parallel = Parallel::automatic;
   double memory = 0; // bytes that factors of blocks may take; 0: no limit
+
+  Cut cut() const { return {{block[0], block[1], block[2]}}; }
 };
 
 struct Findings {
@@ -64,10 +65,8 @@ public:
   virtual double bytes() const = 0;
 };
 
-std::unique_ptr<BlockRelax> make_blockrelax(const std::vector<Patch> &, int points, const bool periodic[3],
-                                            const Options &);
+std::unique_ptr<BlockRelax> make_blockrelax(const Domain &, const Options &);
 // All work goes to the stream, which the owner sets before each call.
-std::unique_ptr<BlockRelax> make_blockrelax(const Cuda &, const std::vector<Patch> &, int points,
-                                            const bool periodic[3], const Options &);
+std::unique_ptr<BlockRelax> make_blockrelax(const Cuda &, const Domain &, const Options &);
 
 } // namespace petscrrb::blockrelax

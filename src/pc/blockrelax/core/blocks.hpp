@@ -47,7 +47,7 @@ inline DeviceBlock device_block(const Layout &l, index_t number) {
 // Couplings within patches.
 struct DeviceValues {
   bool constant;
-  double diagonal, ahead[most_neighbours]; // if constant
+  Couplings common; // of all cells, if constant
   // otherwise at each row; with the cell that is step m ahead, readable as far before row 0 as a step goes back
   const double *diagonals, *aheads[most_neighbours];
 };
@@ -75,7 +75,7 @@ struct BlockMatrix {
   const DeviceValues &values;
 
   PETSCRRB_DEVICE double diagonal(int cell) const {
-    if (values.constant) return values.diagonal;
+    if (values.constant) return values.common.diagonal;
     const double d = values.diagonals[block.row(cell)];
     return d == 0 ? 1 : d; // zero: of an identity row
   }
@@ -86,7 +86,7 @@ struct BlockMatrix {
     for (int m = 0; m < near.count; ++m) {
       const Step s = near.step[m];
       if (inside(at, -s.x, -s.y, -s.z))
-        f(cell - offset(block.n, s), values.constant ? values.ahead[m] : values.aheads[m][row - block.far(s)]);
+        f(cell - offset(block.n, s), values.constant ? values.common.ahead[m] : values.aheads[m][row - block.far(s)]);
     }
   }
   template <class F> PETSCRRB_DEVICE void ahead(int cell, const F &f) const {
@@ -95,7 +95,7 @@ struct BlockMatrix {
     for (int m = 0; m < near.count; ++m) {
       const Step s = near.step[m];
       if (inside(at, s.x, s.y, s.z))
-        f(cell + offset(block.n, s), values.constant ? values.ahead[m] : values.aheads[m][row]);
+        f(cell + offset(block.n, s), values.constant ? values.common.ahead[m] : values.aheads[m][row]);
     }
   }
 

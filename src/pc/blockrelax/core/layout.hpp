@@ -29,16 +29,16 @@ struct Colours {
 
 // Of as many colours as are wanted, or fewer if that is no use; 0: as few as will do. Throws std::invalid_argument where
 // more are needed.
-inline Colours colours_of(const std::vector<Patch> &patches, const Cut &cut, int points, const bool periodic[3],
-                          int wanted) {
+inline Colours colours_of(const Domain &domain, const Cut &cut, int wanted) {
+  const bool *const periodic = domain.periodic;
   Colours c{1, false, {1, 1, 1}, {periodic[0], periodic[1], periodic[2]}};
-  for (const Patch &p : patches)
+  for (const Patch &p : domain.patches)
     for (int d = 0; d < 3; ++d) {
       const PetscInt blocks = cut.blocks(p, d);
       c.side[d] = std::max(c.side[d], blocks == 1 ? 1 : periodic[d] && blocks % 2 == 1 ? 3 : 2);
     }
   c.count = c.side[0] * c.side[1] * c.side[2];
-  const int least = points == 5 || points == 7 ? std::max({c.side[0], c.side[1], c.side[2]}) : c.count;
+  const int least = domain.points == 5 || domain.points == 7 ? std::max({c.side[0], c.side[1], c.side[2]}) : c.count;
   if (wanted != 0 && wanted < least)
     throw std::invalid_argument("blocks need at least " + std::to_string(least) + " colours, not " +
                                 std::to_string(wanted));
@@ -47,24 +47,16 @@ inline Colours colours_of(const std::vector<Patch> &patches, const Cut &cut, int
   return c;
 }
 
-inline int least_colours(const std::vector<Patch> &patches, const Cut &cut, int points, const bool periodic[3]) {
-  return colours_of(patches, cut, points, periodic, 0).count;
-}
+inline int least_colours(const Domain &domain, const Cut &cut) { return colours_of(domain, cut, 0).count; }
 
-class Layout {
+class Layout : public Domain {
 public:
-  Layout(const std::vector<Patch> &patches, int points, const bool periodic[3], const int size[3])
-      : patches(patches), cut{{size[0], size[1], size[2]}},
-        points(points), periodic{periodic[0], periodic[1], periodic[2]}, neighbours(points) {
-    for (int d = 0; d < 3; ++d) {
-      PetscInt longest = 1;
-      for (const Patch &p : patches) longest = std::max(longest, p.n[d]);
-      cut.size[d] = static_cast<int>(std::min<PetscInt>(cut.size[d], longest));
-    }
+  Layout(const Domain &domain, const Cut &wanted) : Domain(domain), cut(wanted), neighbours(points) {
+    for (int d = 0; d < 3; ++d) cut.size[d] = static_cast<int>(std::min<PetscInt>(cut.size[d], longest(d)));
     first_block.push_back(0);
     for (const Patch &p : patches) {
       first_block.push_back(first_block.back() + cut.blocks(p));
-      rows = std::max(rows, p.first + p.n[0] * p.n[1] * p.n[2]);
+      rows = std::max(rows, p.first + p.cells());
     }
   }
 
@@ -86,10 +78,7 @@ public:
     return n;
   }
 
-  const std::vector<Patch> patches;
   Cut cut;
-  const int points;
-  const bool periodic[3];
   const Neighbours neighbours;
   std::vector<index_t> first_block; // of each patch, and the number of blocks
   PetscInt rows = 0;
@@ -103,9 +92,7 @@ PETSCRRB_HD inline void point_of(const Patch &p, PetscInt row, PetscInt at[3]) {
   const PetscInt q = row - p.first;
   at[0] = q % p.n[0], at[1] = q / p.n[0] % p.n[1], at[2] = q / p.n[0] / p.n[1];
 }
-PETSCRRB_HD inline bool has(const Patch &p, PetscInt row) {
-  return row >= p.first && row < p.first + p.n[0] * p.n[1] * p.n[2];
-}
+PETSCRRB_HD inline bool has(const Patch &p, PetscInt row) { return row >= p.first && row < p.first + p.cells(); }
 
 // f(cell, row, at): the cells of a block, in natural order.
 template <class F> void at_cells(const Patch &p, const Block &b, const F &f) {
@@ -131,17 +118,24 @@ PETSCRRB_HD inline bool within(const Patch &p, const PetscInt at[3], Step s) {
   return within(none, p.n, at, s);
 }
 
+// The cell of a block that a row is, or -1.
+inline int cell_of(const Patch &p, const Block &b, PetscInt row) {
+  PetscInt at[3];
+  if (!has(p, row)) return -1;
+  point_of(p, row, at);
+  if (!within(b.first, b.n, at, Step{0, 0, 0})) return -1;
+  return static_cast<int>(((at[2] - b.first[2]) * b.n[1] + at[1] - b.first[1]) * b.n[0] + at[0] - b.first[0]);
+}
+
 // Blocks sorted by colour, then by patch: a sweep takes colour after colour.
 class BlockOrder {
 public:
-  // of_patch(patch, block): the colour of a block by its number in its patch
-  template <class Colour>
-  BlockOrder(const Layout &l, int colours, const Colour &of_patch)
-      : patches_(static_cast<index_t>(l.patches.size())), start_(static_cast<std::size_t>(colours * patches_ + 1)),
-        block_(static_cast<std::size_t>(l.blocks())) {
+  BlockOrder(const Layout &l, const Colours &colours)
+      : patches_(static_cast<index_t>(l.patches.size())),
+        start_(static_cast<std::size_t>(colours.count * patches_ + 1)), block_(static_cast<std::size_t>(l.blocks())) {
     const auto bin = [&](index_t b) {
       const index_t p = l.patch_of(b);
-      const int colour = of_patch(l.patches[p], static_cast<PetscInt>(b - l.first_block[p]));
+      const int colour = colours.of(l.patches[p], l.cut, static_cast<PetscInt>(b - l.first_block[p]));
       return static_cast<std::size_t>(colour * patches_ + p);
     };
     for (index_t b = 0; b < l.blocks(); ++b) ++start_[bin(b) + 1];
@@ -151,9 +145,20 @@ public:
   }
 
   index_t operator[](index_t t) const { return block_[t]; }
+  std::vector<int> places() const { // of each block
+    std::vector<int> place(block_.size());
+    for (std::size_t t = 0; t < block_.size(); ++t) place[block_[t]] = static_cast<int>(t);
+    return place;
+  }
   index_t first(int colour, index_t patch) const { return start_[colour * patches_ + patch]; }
   index_t first(int colour) const { return first(colour, 0); }
-  index_t colours() const { return static_cast<index_t>(start_.size() - 1) / patches_; }
+  int colours() const { return static_cast<int>((static_cast<index_t>(start_.size()) - 1) / patches_); }
+  // where each colour begins, and the number of blocks
+  std::vector<index_t> bounds() const {
+    std::vector<index_t> at;
+    for (int c = 0; c <= colours(); ++c) at.push_back(first(c));
+    return at;
+  }
   double bytes() const { return static_cast<double>((start_.size() + block_.size()) * sizeof(index_t)); }
 
 private:
@@ -162,23 +167,20 @@ private:
 };
 
 // All of one colour.
-inline BlockOrder natural_order(const Layout &l) {
-  return BlockOrder(l, 1, [](const Patch &, PetscInt) { return 0; });
-}
+inline BlockOrder natural_order(const Layout &l) { return {l, {1, true, {1, 1, 1}, {}}}; }
 // Jacobi's blocks have one colour.
 inline BlockOrder order_of_blocks(const Layout &l, const Options &options) {
   if (options.order == Order::jacobi) return natural_order(l);
   const int wanted = options.order == Order::chaotic ? 0 : options.colours; // as few as will do
-  const Colours all = colours_of(l.patches, l.cut, l.points, l.periodic, wanted);
-  return BlockOrder(l, all.count, [&](const Patch &p, PetscInt block) { return all.of(p, l.cut, block); });
+  return {l, colours_of(l, l.cut, wanted)};
 }
 
 // A symmetric sweep takes the last colour once where omega is 1: an exact inverse twice in a row is none.
-inline std::vector<int> colours_in_turn(int colours, bool symmetric, double omega) {
+inline std::vector<int> colours_in_turn(int colours, const Options &o) {
   std::vector<int> turn;
   for (int c = 0; c < colours; ++c) turn.push_back(c);
-  if (symmetric)
-    for (int c = omega == 1 ? colours - 1 : colours; c-- > 0;) turn.push_back(c);
+  if (o.symmetric && o.order == Order::coloured)
+    for (int c = o.omega == 1 ? colours - 1 : colours; c-- > 0;) turn.push_back(c);
   return turn;
 }
 

@@ -8,6 +8,7 @@
 #include <petscsystypes.h>
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 namespace petscrrb::blockrelax {
@@ -16,6 +17,21 @@ namespace petscrrb::blockrelax {
 struct Patch {
   PetscInt n[3];
   PetscInt first;
+
+  PETSCRRB_HD PetscInt cells() const { return n[0] * n[1] * n[2]; }
+};
+
+// Patches that lie one after the other, and what their points couple with.
+struct Domain {
+  std::vector<Patch> patches;
+  int points = 0;
+  bool periodic[3] = {};
+
+  PetscInt longest(int d) const { // of their sides
+    PetscInt most = 1;
+    for (const Patch &p : patches) most = std::max(most, p.n[d]);
+    return most;
+  }
 };
 
 // The blocks of a patch begin at multiples of the block size; those at its far sides are truncated.
@@ -83,6 +99,16 @@ struct Neighbours {
     return -1;
   }
 };
+
+// Calls use() with the number of steps that are ahead at so many points, as a constant.
+template <class Use> auto with_steps(int points, const Use &use) {
+  switch (points) {
+  case 5: return use(std::integral_constant<int, 2>());
+  case 7: return use(std::integral_constant<int, 3>());
+  case 9: return use(std::integral_constant<int, 4>());
+  default: return use(std::integral_constant<int, 13>());
+  }
+}
 
 // How far step s is in an array of such sides.
 template <class Int> PETSCRRB_HD inline Int offset(const Int n[3], Step s) { return (s.z * n[1] + s.y) * n[0] + s.x; }

@@ -6,6 +6,49 @@
 
 namespace petscrrb::blockrelax {
 
+// Rows whose couplings are those of all cells, where these are alike: for each direction that of the middle of the largest
+// patch, or where it has no neighbour there, of the first cell that has.
+struct CommonRows {
+  PetscInt middle = -1, pair[most_neighbours][2]; // -1: none
+
+  explicit CommonRows(const Layout &l) {
+    for (PetscInt(&p)[2] : pair) p[0] = p[1] = -1;
+    const auto largest = std::max_element(l.patches.begin(), l.patches.end(),
+                                          [](const Patch &p, const Patch &q) { return p.cells() < q.cells(); });
+    if (largest == l.patches.end()) return;
+    const PetscInt at[3] = {largest->n[0] / 2, largest->n[1] / 2, largest->n[2] / 2};
+    middle = row_at(*largest, at[0], at[1], at[2]);
+    for (int m = 0; m < l.neighbours.count; ++m) {
+      const Step s = l.neighbours.step[m];
+      add(*largest, at, s, pair[m]);
+      for (const Patch &p : l.patches) add(p, {s.x < 0 ? 1 : 0, s.y < 0 ? 1 : 0, 0}, s, pair[m]);
+    }
+  }
+
+private:
+  static void add(const Patch &p, const PetscInt (&at)[3], Step s, PetscInt (&pair)[2]) {
+    if (pair[0] >= 0 || at[0] >= p.n[0] || at[1] >= p.n[1] || !within(p, at, s)) return;
+    pair[0] = row_at(p, at[0], at[1], at[2]);
+    pair[1] = pair[0] + offset(p.n, s);
+  }
+};
+
+// What they have with each other; at most_neighbours the diagonal.
+struct ReadCommon {
+  Csr A;
+  CommonRows rows;
+  Couplings *to;
+
+  PETSCRRB_HD void operator()(int m) const {
+    if (m == most_neighbours) {
+      to->diagonal = rows.middle < 0 ? 0 : entry(A, rows.middle, rows.middle);
+      return;
+    }
+    const PetscInt p = rows.pair[m][0], q = rows.pair[m][1];
+    to->ahead[m] = p < 0 ? 0 : 0.5 * (entry(A, p, q) + entry(A, q, p));
+  }
+};
+
 // steps: the number of neighbours ahead, so that what there is one of for each stays in registers; 0: known at run time only
 template <int steps> struct PatchRows {
   Csr A;

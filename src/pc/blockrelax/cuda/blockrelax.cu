@@ -1,23 +1,20 @@
 // Sweeps over blocks on a device.
 #include "pc/blockrelax/core/blockrelax.hpp"
 
-#include "pc/blockrelax/cuda/products.hpp"
-#include "pc/blockrelax/cuda/relax.cuh"
+#include "pc/blockrelax/cuda/products.cuh"
 #include "pc/blockrelax/cuda/small.cuh"
-#include "pc/blockrelax/cuda/split.hpp"
+#include "pc/blockrelax/cuda/split.cuh"
 
 namespace petscrrb::blockrelax {
 namespace {
 
 class DeviceBlockRelax final : public BlockRelax {
 public:
-  DeviceBlockRelax(const Cuda &on, const std::vector<Patch> &patches, int points, const bool periodic[3],
-                   const Options &options)
-      : on_(on), l_(patches, points, periodic, options.block), options_(options), order_(order_of_blocks(l_, options)),
-        bounds_(bounds(order_)), A_(l_, order_, bounds_), inverses_(l_, order_, A_, options) {
+  DeviceBlockRelax(const Cuda &on, const Domain &domain, const Options &options)
+      : on_(on), l_(domain, options.cut()), options_(options), order_(order_of_blocks(l_, options)), A_(l_, order_),
+        inverses_(l_, order_, A_, options) {
     if (options.order == Order::jacobi) other_.resize(static_cast<std::size_t>(l_.rows));
-    for (int c : colours_in_turn(colours(), options.symmetric && options.order == Order::coloured, options.omega))
-      turns_.push_back({c, c + 1});
+    for (int c : colours_in_turn(order_.colours(), options)) turns_.push_back({c, c + 1});
     if (SmallTensor::takes(l_)) small_ = std::make_unique<SmallTensor>(l_);
   }
 
@@ -29,13 +26,13 @@ public:
     found.pivot = inverses_.refresh(on_.stream);
     found.shapes = inverses_.kinds();
     found.used = name_of(inverses_.method());
-    small_now_ = small_ && inverses_.method() == Method::tensor && small_->refresh(A_.common_values(), on_.stream);
+    small_now_ = small_ && inverses_.method() == Method::tensor && small_->refresh(A_.common(), on_.stream);
     products_now_ = DenseProducts::takes(A_, inverses_);
-    if (products_now_ && !products_) products_ = std::make_unique<DenseProducts>(l_, order_, bounds_, inverses_);
+    if (products_now_ && !products_) products_ = std::make_unique<DenseProducts>(l_, order_, inverses_);
     if (!small_now_ && !products_now_) relax_.prepare(l_.points, inverses_);
-    split_now_ = wants_split() && small_->refresh(A_.common_values(), on_.stream);
+    split_now_ = wants_split() && small_->refresh(A_.common(), on_.stream);
     if (split_now_) {
-      if (!split_) split_ = std::make_unique<Split>(l_.blocks(), bounds_);
+      if (!split_) split_ = std::make_unique<Split>(order_);
       split_->refresh(A_, on_.stream);
       if (split_->uniform() > 0) found.used = "tensor and factored";
     }
@@ -67,13 +64,6 @@ private:
     int first, last;
   };
 
-  static std::vector<index_t> bounds(const BlockOrder &order) {
-    std::vector<index_t> at;
-    for (int c = 0; c <= order.colours(); ++c) at.push_back(order.first(c));
-    return at;
-  }
-  int colours() const { return static_cast<int>(bounds_.size()) - 1; }
-
   // Where the matrix differs in few places only, most blocks are a warp's work, and the others a launch of their own. That
   // is no gain if the device has all blocks at a time.
   bool wants_split() const {
@@ -87,16 +77,16 @@ private:
     std::vector<Turn> turns;
     bool together = !products_now_; // products are of a colour, and relax_ is not prepared where they are used
     const auto fill = [&](index_t blocks, index_t resident) { together = together && blocks >= resident; };
-    for (int c = 0; c < colours(); ++c) {
+    for (int c = 0; c < order_.colours(); ++c) {
       turns.push_back({c, c + 1});
       if (products_now_) continue;
       if (split_now_) {
         fill(split_->uniform(c, c + 1).count, SmallTensor::resident());
         fill(split_->others(c, c + 1).count, relax_.resident());
       } else
-        fill(bounds_[c + 1] - bounds_[c], small_now_ ? SmallTensor::resident() : relax_.resident());
+        fill(order_.first(c + 1) - order_.first(c), small_now_ ? SmallTensor::resident() : relax_.resident());
     }
-    return together ? std::vector<Turn>{{0, colours()}} : turns;
+    return together ? std::vector<Turn>{{0, order_.colours()}} : turns;
   }
 
   // Other patches are as they were before the sweep.
@@ -124,10 +114,10 @@ private:
       }
       if (split_now_) {
         relax_part(split_->others(turn.first, turn.last), false, pass);
-        pass.values = A_.common_values();
         relax_part(split_->uniform(turn.first, turn.last), true, pass);
       } else
-        relax_part({A_.blocks() + bounds_[turn.first], bounds_[turn.last] - bounds_[turn.first]}, small_now_, pass);
+        relax_part({A_.blocks() + order_.first(turn.first), order_.first(turn.last) - order_.first(turn.first)},
+                   small_now_, pass);
     }
   }
 
@@ -145,7 +135,6 @@ private:
   const Layout l_;
   const Options options_;
   const BlockOrder order_;
-  const std::vector<index_t> bounds_; // of colours, in the order of blocks
   DeviceMatrix A_;
   BlockInverses inverses_;
   GeneralRelax relax_;
@@ -159,9 +148,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<BlockRelax> make_blockrelax(const Cuda &on, const std::vector<Patch> &patches, int points,
-                                            const bool periodic[3], const Options &options) {
-  return std::make_unique<DeviceBlockRelax>(on, patches, points, periodic, options);
+std::unique_ptr<BlockRelax> make_blockrelax(const Cuda &on, const Domain &domain, const Options &options) {
+  return std::make_unique<DeviceBlockRelax>(on, domain, options);
 }
 
 } // namespace petscrrb::blockrelax

@@ -1,7 +1,6 @@
 // Finds the blocks that are alike, and inverts one of each kind.
 #include "exec/cuda/sort.hpp"
 #include "pc/blockrelax/cuda/make_inverses.cuh"
-#include "pc/blockrelax/cuda/relax.cuh"
 
 namespace petscrrb::blockrelax {
 
@@ -14,6 +13,8 @@ template <class T> void copy(cuda::Buffer<T> &to, const std::vector<T> &from, cu
   cuda::check(cudaMemcpyAsync(to.data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, stream),
               "cudaMemcpyAsync");
 }
+
+int processors() { return cuda::attribute(cudaDevAttrMultiProcessorCount); }
 
 // widest: of their bands
 void make_chunks(const DeviceInverses &all, const Making &m, int widest, cudaStream_t stream) {
@@ -32,8 +33,7 @@ void make_chunks(const DeviceInverses &all, const Making &m, int widest, cudaStr
 BlockInverses::BlockInverses(const Layout &layout, const BlockOrder &order, const DeviceMatrix &matrix,
                              const Options &options)
     : l_(layout), A_(matrix), options_(options), shape_of_(static_cast<std::size_t>(layout.blocks())) {
-  std::vector<int> place(shape_of_.size());
-  for (index_t t = 0; t < l_.blocks(); ++t) place[order[t]] = static_cast<int>(t);
+  const std::vector<int> place = order.places();
   for (index_t b = 0; b < l_.blocks(); ++b)
     l_.at(b, [&](const Patch &p, const Block &block) {
       std::size_t s = 0;
@@ -45,14 +45,13 @@ BlockInverses::BlockInverses(const Layout &layout, const BlockOrder &order, cons
       shape_of_[b] = static_cast<int>(s);
     });
   shape_of_there_.assign(shape_of_);
-  resident_ = cuda::attribute(cudaDevAttrMultiProcessorCount);
 }
 
 void BlockInverses::reserve(index_t inverses, bool all_have_place) {
   const index_t factor = static_cast<index_t>(extent_.cells) * (extent_.width + 1);
   anew_ = all_have_place ? 0 : factor;
   cuda::at_least(inverse_, static_cast<std::size_t>(inverses));
-  if (anew_ || method_ == Method::dense) cuda::at_least(scratch_, static_cast<std::size_t>(resident_ * factor));
+  if (anew_ || method_ == Method::dense) cuda::at_least(scratch_, static_cast<std::size_t>(processors() * factor));
 }
 
 // Sine bases, and behind them the same in tiles of 8 x 4, filled up with zeros.
@@ -73,17 +72,11 @@ void BlockInverses::find_bases() {
       }
     bases_.assign(values);
   }
-  bool good = extent_.cells >= 64 && cuda::attribute(cudaDevAttrComputeCapabilityMajor) >= 8;
-  for (std::size_t k = 0; k < shapes_.size(); ++k) {
-    const int *n = shapes_[k].n;
+  for (std::size_t k = 0; k < shapes_.size(); ++k)
     for (int d = 0; d < 3; ++d) {
-      host_kinds_[k].basis[d] = static_cast<index_t>(sine_.at(n[d]));
-      host_kinds_[k].tiles[d] = tiles_of_.at(n[d]);
+      host_kinds_[k].basis[d] = static_cast<index_t>(sine_.at(shapes_[k].n[d]));
+      host_kinds_[k].tiles[d] = tiles_of_.at(shapes_[k].n[d]);
     }
-    good = good && std::max({n[0], n[1], n[2]}) <= longest_tiled;
-    tiled_room_ = std::max(tiled_room_, blockrelax::tiled_room(n));
-  }
-  if (!good) tiled_room_ = 0;
 }
 
 // Blocks of a shape are alike.
@@ -106,10 +99,9 @@ void BlockInverses::refresh_constant(cudaStream_t stream) {
   bool all = true;
   chunk_ = 0, banded_ = false;
   for (std::size_t k = 0; k < shapes_.size(); ++k) {
-    const int *n = shapes_[k].n;
     DeviceKind &kind = host_kinds_[k];
     kind.chunked = method_ == Method::factored && Chunks::suit(kind.width);
-    const index_t next = sum + kind.size(method_, index_t(n[0]) * n[1] * n[2]);
+    const index_t next = sum + kind.size(method_, shapes_[k].cells());
     const bool fits = options_.memory <= 0 || static_cast<double>(next) * sizeof(double) <= options_.memory;
     if (fits) kind.at = std::exchange(sum, next);
     all = all && fits;
@@ -118,7 +110,6 @@ void BlockInverses::refresh_constant(cudaStream_t stream) {
     else
       banded_ = true;
   }
-  tiled_room_ = 0;
   if (method_ == Method::tensor) find_bases();
   reserve(sum, all);
   kinds_ = static_cast<index_t>(shapes_.size());
@@ -130,7 +121,7 @@ void BlockInverses::make_tensor(cudaStream_t stream) {
   for (std::size_t k = 0; k < shapes_.size(); ++k) {
     const int *n = shapes_[k].n;
     if (host_kinds_[k].at < 0) continue;
-    cuda::for_rows("inverses in sine bases", n[0] * n[1] * n[2],
+    cuda::for_rows("inverses in sine bases", shapes_[k].cells(),
                    TensorInverse{l_.neighbours,
                                  A_.common(),
                                  {n[0], n[1], n[2]},
@@ -142,49 +133,48 @@ void BlockInverses::make_tensor(cudaStream_t stream) {
 }
 
 void BlockInverses::refresh_variable(cudaStream_t stream) {
-  tiled_room_ = 0;
   const int blocks = static_cast<int>(l_.blocks());
-  const std::size_t n = static_cast<std::size_t>(blocks);
-  if (kind_of_.size() != n) {
-    for (auto *b : {&hash_, &hash_sorted_}) b->resize(2 * n);
-    for (auto *b : {&number_, &number_sorted_, &width_, &linked_, &flag_, &is_first_, &run_, &first_of_run_, &kind_at_,
-                    &kind_of_})
-      b->resize(n);
-    size_.resize(n);
-    at_.resize(n);
-  }
+  const std::size_t n = static_cast<std::size_t>(blocks), apart = (n + 31) / 32 * 32; // arrays begin at whole lines
+  cuda::at_least(hash_room_, 2 * n + n);
+  cuda::at_least(int_room_, 9 * apart);
+  cuda::at_least(index_room_, 2 * n);
+  cuda::at_least(kind_of_, n);
   cuda::at_least(kinds_buffer_, n);
+  std::uint64_t *const hash = hash_room_.data(), *const hash_sorted = hash + 2 * n; // the first halves in front
+  index_t *const size = index_room_.data(), *const at = size + n;
+  int *free = int_room_.data();
+  const auto array = [&] { return std::exchange(free, free + apart); };
+  int *const unsorted = array(), *const number = array(), *const width = array(), *const linked = array();
+  int *const starts = array(), *const is_first = array(), *const kind_at = array();
+  int *const run = array(), *const first_of_run = array();
+
   method_ = choose(options_.inverse, nullptr, l_.neighbours, Extent());
   made_.clear(stream);
-  DeviceInverses all = view();
-  const auto hash = [&](auto group, auto kernel) {
-    constexpr int size = decltype(group)::size;
-    kernel<<<unsigned(blocks - 1) / (threads / size) + 1, threads, 0, stream>>>(
-        A_.blocks(), blocks, all, hash_.data(), width_.data(), linked_.data(), &made_.device()->width);
+  const DeviceInverses all = view();
+  const auto find_hashes = [&](auto group, auto kernel) {
+    constexpr int lanes = decltype(group)::size;
+    kernel<<<unsigned(blocks - 1) / (threads / lanes) + 1, threads, 0, stream>>>(A_.blocks(), blocks, all, hash, width,
+                                                                                 linked, &made_.device()->width);
     cuda::check_launch("hash_blocks");
   };
   if (l_.most_cells() <= 16)
-    hash(Group<8>(), hash_blocks<8>);
+    find_hashes(Group<8>(), hash_blocks<8>);
   else
-    hash(Group<32>(), hash_blocks<32>);
-  cuda::for_rows("blocks", blocks, Count{number_.data()}, stream);
+    find_hashes(Group<32>(), hash_blocks<32>);
+  cuda::for_rows("blocks", blocks, Count{unsorted}, stream);
   const cuda::Room room(cub_, stream);
-  cuda::sort(room, hash_.data(), hash_sorted_.data(), number_.data(), number_sorted_.data(), blocks, ~std::uint64_t(0));
-  cuda::for_rows("first blocks", blocks,
-                 FindFirsts{hash_.data(), number_sorted_.data(), blocks, flag_.data(), is_first_.data()}, stream);
-  cuda::add_up(room, flag_.data(), run_.data(), blocks);
-  cuda::for_rows("first blocks", blocks,
-                 NameFirsts{number_sorted_.data(), flag_.data(), run_.data(), first_of_run_.data()}, stream);
-  cuda::find_offsets(room, is_first_.data(), kind_at_.data(), blocks);
-  cuda::check(cudaMemsetAsync(size_.data(), 0, size_.bytes(), stream), "cudaMemsetAsync");
+  cuda::sort(room, hash, hash_sorted, unsorted, number, blocks, ~std::uint64_t(0));
+  cuda::for_rows("first blocks", blocks, FindFirsts{hash, number, blocks, starts, is_first}, stream);
+  cuda::add_up(room, starts, run, blocks);
+  cuda::for_rows("first blocks", blocks, NameFirsts{number, starts, run, first_of_run}, stream);
+  cuda::find_offsets(room, is_first, kind_at, blocks);
+  cuda::check(cudaMemsetAsync(size, 0, n * sizeof(index_t), stream), "cudaMemsetAsync");
   cuda::for_rows("kinds", blocks,
-                 MakeKinds{A_.blocks(), A_.place(), number_sorted_.data(), run_.data(), first_of_run_.data(),
-                           is_first_.data(), kind_at_.data(), width_.data(), linked_.data(), blocks, method_,
-                           kind_of_.data(), kinds_buffer_.data(), size_.data(), made_.device()},
+                 MakeKinds{A_.blocks(), A_.place(), number, run, first_of_run, is_first, kind_at, width, linked, blocks,
+                           method_, kind_of_.data(), kinds_buffer_.data(), size, made_.device()},
                  stream);
-  cuda::find_offsets(room, size_.data(), at_.data(), blocks);
-  cuda::for_rows("places", blocks,
-                 PlaceKinds{kinds_buffer_.data(), size_.data(), at_.data(), options_.memory, made_.device()}, stream);
+  cuda::find_offsets(room, size, at, blocks);
+  cuda::for_rows("places", blocks, PlaceKinds{kinds_buffer_.data(), size, at, options_.memory, made_.device()}, stream);
   const MadeInverses made = made_.read(stream);
   kinds_ = made.kinds;
   chunk_ = made.chunk, banded_ = made.banded;
@@ -208,7 +198,7 @@ void BlockInverses::make(cudaStream_t stream) {
     m.window = groups * window <= most ? int(window) : 0;
     const int shared = groups * m.window * int(sizeof(double));
     cuda::allow_shared(kernel, shared);
-    const int needed = int((kinds_ + groups - 1) / groups), limit = in_scratch ? resident_ : 1 << 20;
+    const int needed = int((kinds_ + groups - 1) / groups), limit = in_scratch ? processors() : 1 << 20;
     kernel<<<unsigned(std::min(needed, limit)), unsigned(groups * size), unsigned(shared), stream>>>(all, m);
     cuda::check_launch("make_inverses");
   };
@@ -239,13 +229,9 @@ DeviceInverses BlockInverses::view() const {
 }
 
 double BlockInverses::bytes() const {
-  std::size_t sum = shape_of_there_.bytes() + bases_.bytes() + inverse_.bytes() + scratch_.bytes() +
-                    kinds_buffer_.bytes() + hash_.bytes() + hash_sorted_.bytes() + size_.bytes() + at_.bytes() +
-                    cub_.bytes();
-  for (const auto *b :
-       {&number_, &number_sorted_, &width_, &linked_, &flag_, &is_first_, &run_, &first_of_run_, &kind_at_, &kind_of_})
-    sum += b->bytes();
-  return static_cast<double>(sum);
+  return static_cast<double>(shape_of_there_.bytes() + bases_.bytes() + inverse_.bytes() + scratch_.bytes() +
+                             kinds_buffer_.bytes() + kind_of_.bytes() + hash_room_.bytes() + int_room_.bytes() +
+                             index_room_.bytes() + cub_.bytes());
 }
 
 } // namespace petscrrb::blockrelax

@@ -49,6 +49,23 @@ struct DeviceInverses {
   int most_cells;
 };
 
+// f(cell, other cell, a) for each coupling within a block, once; the diagonal is such a coupling. By the threads of a group.
+template <class Group, class F>
+__device__ void within_block(const Group &g, const DeviceInverses &all, const DeviceBlock &block, const F &f) {
+  const BlockMatrix A{block, all.near, all.values};
+  for (int cell = g.rank(); cell < block.cells(); cell += Group::size) {
+    f(cell, cell, A.diagonal(cell));
+    A.ahead(cell, [&](int other, double a) { f(cell, other, a); });
+  }
+  if (block.links < 0) return;
+  const DeviceLinks &links = all.links;
+  for (int c = links.first_cell[block.links] + g.rank(); c < links.first_cell[block.links + 1]; c += Group::size) {
+    const int cell = int(links.sum[c] % all.most_cells);
+    for (int l = links.first[c]; l < links.first[c + 1]; ++l)
+      if (links.link[l].within >= 0 && links.link[l].within < cell) f(cell, links.link[l].within, links.link[l].a);
+  }
+}
+
 // Assembles and factors a block; as factor().
 template <class Group>
 __device__ int factor_block(const Group &g, const DeviceInverses &all, const DeviceBlock &block, int width, double *a,
@@ -57,11 +74,10 @@ __device__ int factor_block(const Group &g, const DeviceInverses &all, const Dev
   for (index_t i = g.rank(); i < band.size(); i += Group::size) a[i] = 0;
   g.sync();
   // what links add may be there before, since no coupling within the block is between the same cells as a link
-  within_block(block, all.near, all.values, all.links, all.most_cells, g.rank(), Group::size,
-               [&](int cell, int other, double value) {
-                 const int low = cell < other ? cell : other, high = cell < other ? other : cell;
-                 if (value != 0) band.column(a, low)[high - low] = value;
-               });
+  within_block(g, all, block, [&](int cell, int other, double value) {
+    const int low = cell < other ? cell : other, high = cell < other ? other : cell;
+    if (value != 0) band.column(a, low)[high - low] = value;
+  });
   g.sync();
   const BlockMatrix A{block, all.near, all.values};
   return factor(g, band, a, window, [&](int j) { return A.diagonal(j); });
@@ -69,9 +85,13 @@ __device__ int factor_block(const Group &g, const DeviceInverses &all, const Dev
 
 class BlockInverses {
 public:
+  static constexpr int longest_tiled = 64; // side, with a basis for tensor cores
+
   struct Shape {
     int n[3], first; // place of its first block
     index_t row;     // and that block's first row
+
+    int cells() const { return n[0] * n[1] * n[2]; }
   };
 
   BlockInverses(const Layout &, const BlockOrder &, const DeviceMatrix &, const Options &);
@@ -89,14 +109,11 @@ public:
   const double *inverse_of_shape(int s) const {
     return host_kinds_[s].at < 0 ? nullptr : inverse_.data() + host_kinds_[s].at;
   }
-  // What a block takes as tensor cores relax it, in doubles; 0: they are of no use
-  int tiled_room() const { return tiled_room_; }
   // rows of a chunk, the most; 0: no factor is in chunks
   int chunk() const { return chunk_; }
   // of a factor for which there was no place, in doubles; 0 if all have one
   index_t anew() const { return anew_; }
-  double *scratch() const { return scratch_.data(); } // so large for each of resident() thread blocks
-  int resident() const { return resident_; }
+  double *scratch() const { return scratch_.data(); } // so large for each multiprocessor
   double bytes() const;
 
 private:
@@ -113,10 +130,8 @@ private:
   Method method_ = Method::factored;
   Extent extent_;
   index_t kinds_ = 0, anew_ = 0;
-  int tiled_room_ = 0;
   int chunk_ = 0;
-  bool banded_ = false; // there are factors that are not in chunks
-  int resident_ = 0;
+  bool banded_ = false;      // there are factors that are not in chunks
   bool shapes_used_ = false; // kind_of_ is that of shapes
 
   std::vector<Shape> shapes_;
@@ -129,9 +144,10 @@ private:
   cuda::Buffer<DeviceKind> kinds_buffer_;
 
   cuda::Report<MadeInverses> made_;
-  cuda::Buffer<std::uint64_t> hash_, hash_sorted_; // the first halves in front
-  cuda::Buffer<int> number_, number_sorted_, width_, linked_, flag_, is_first_, run_, first_of_run_, kind_at_, kind_of_;
-  cuda::Buffer<index_t> size_, at_;
+  cuda::Buffer<int> kind_of_;
+  cuda::Buffer<std::uint64_t> hash_room_; // for finding kinds
+  cuda::Buffer<int> int_room_;
+  cuda::Buffer<index_t> index_room_;
   cuda::Buffer<char> cub_;
 };
 

@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(threads) hash_blocks(const DeviceBlock *blocks
   const DeviceBlock block = blocks[t];
   unsigned long long h[2] = {};
   int far = 0, by_links = 0;
-  within_block(block, all.near, all.values, all.links, all.most_cells, g.rank(), size, [&](int i, int j, double a) {
+  within_block(g, all, block, [&](int i, int j, double a) {
     const unsigned long long where = mixed((static_cast<unsigned long long>(i) << 32 | unsigned(j)) + 1);
     const unsigned long long bits = static_cast<unsigned long long>(__double_as_longlong(a));
     h[0] += mixed(where ^ bits);

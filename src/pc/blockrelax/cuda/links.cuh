@@ -12,8 +12,7 @@ struct FindKeys { // of the rows with links
   __device__ void operator()(int i) const { key[i] = place[PlaceOfRow(patches, row[i]).block]; }
 };
 struct CountLinks {
-  const PetscInt *row;
-  const int *count, *key;
+  const int *row, *count, *key;
   int *counts, *has, cells;
   __device__ void operator()(int i) const {
     counts[i] = i < cells ? count[row[i]] : 0;
@@ -27,8 +26,7 @@ struct MarkBlocks {
 };
 struct FindCells { // where the cells of blocks and ranges begin
   DevicePatches patches;
-  const PetscInt *row;
-  const int *key, *index;
+  const int *row, *key, *index;
   int cells, most_cells;
   index_t *sum_at;
   int *first_cell;
@@ -62,8 +60,7 @@ struct FindRanges { // and, behind them, how many blocks have links
 
 template <int steps> struct FillLinks {
   DeviceRows<steps> rows;
-  const PetscInt *row;
-  const int *first;
+  const int *row, *first;
   DeviceLink *link;
   __device__ void operator()(int i) const {
     const PlaceOfRow place(rows.patches, row[i]);

@@ -17,19 +17,6 @@ using RelaxKernel = void (*)(Pass, DeviceInverses, Rooms);
 constexpr int relax_threads = 128, wide_group = 256;
 constexpr int most_threads = 2048; // of a multiprocessor
 
-// How blocks are solved with: kernels are compiled for groups of some sizes up to `wide_group` threads, and for cells that lie in
-// global memory (in_global, wide groups only). corners: of a matrix with 9 or 27 points
-// Banded factors; by wide groups also those in chunks.
-RelaxKernel factored_kernel(bool corners, int group, bool in_global);
-// Sine bases on tensor cores: no side is longer than this, groups of 32 and `wide_group` threads, cells in shared memory.
-constexpr int longest_tiled = 64;
-RelaxKernel tiled_kernel(bool corners, int group);
-
-// What a block takes beside its cells where its factor is in chunks, in doubles.
-int chunk_room(int width);
-// What a block on tensor cores takes of shared memory, in doubles.
-int tiled_room(const int n[3]);
-
 // Launches what is right for blocks as they are.
 class GeneralRelax {
 public:
@@ -94,7 +81,7 @@ __device__ double residual(const Pass &pass, const DeviceBlock &block, index_t r
     goes[d][0] = at[d] > 0 || block.goes_on(d, false);
     goes[d][1] = at[d] < block.n[d] - 1 || block.goes_on(d, true);
   }
-  double sum = pass.b[row] - (constant ? A.diagonal : A.diagonals[row]) * load<in_place>(x);
+  double sum = pass.b[row] - (constant ? A.common.diagonal : A.diagonals[row]) * load<in_place>(x);
   const auto subtract = [&](int m) {
     const Step s = near.step[m];
     const int step[3] = {s.x, s.y, s.z};
@@ -106,8 +93,8 @@ __device__ double residual(const Pass &pass, const DeviceBlock &block, index_t r
         back = back && goes[d][step[d] < 0];
       }
     const index_t far = block.far(s);
-    if (ahead) sum -= (constant ? A.ahead[m] : A.aheads[m][row]) * load<in_place>(x + far);
-    if (back) sum -= (constant ? A.ahead[m] : A.aheads[m][row - far]) * load<in_place>(x - far);
+    if (ahead) sum -= (constant ? A.common.ahead[m] : A.aheads[m][row]) * load<in_place>(x + far);
+    if (back) sum -= (constant ? A.common.ahead[m] : A.aheads[m][row - far]) * load<in_place>(x - far);
   };
 #pragma unroll
   for (int m = 0; m < in_plane; ++m) subtract(m);
@@ -193,6 +180,8 @@ __global__ void __launch_bounds__(Group::whole ? Group::size : relax_threads)
   }
 }
 
+// Kernels are compiled for groups of some sizes up to `wide_group` threads, and for cells that lie in global memory (in_global,
+// wide groups only).
 template <int points, class Solve> RelaxKernel kernel_for(int group, bool in_global) {
   if constexpr (Solve::smallest <= 8)
     if (group == 8) return relax<points, Solve, Group<8>, false>;
@@ -201,6 +190,7 @@ template <int points, class Solve> RelaxKernel kernel_for(int group, bool in_glo
     if (in_global) return relax<points, Solve, Group<wide_group>, true>;
   return relax<points, Solve, Group<wide_group>, false>;
 }
+// corners: of a matrix with 9 or 27 points
 template <class Solve> RelaxKernel kernel_for(bool corners, int group, bool in_global = false) {
   return corners ? kernel_for<27, Solve>(group, in_global) : kernel_for<7, Solve>(group, in_global);
 }

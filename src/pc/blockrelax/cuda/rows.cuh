@@ -1,7 +1,6 @@
 // What is found out about a row of a matrix on patches, on a device.
 #pragma once
 
-#include "pc/blockrelax/core/rows.hpp"
 #include "pc/blockrelax/cuda/matrix.cuh"
 
 namespace petscrrb::blockrelax {
@@ -44,22 +43,6 @@ struct FindIdentity {
   Csr A;
   unsigned char *identity;
   __device__ void operator()(int p) const { identity[p] = is_identity(A, p); }
-};
-
-// What rows that were chosen have with each other, and the diagonal of one.
-struct ReadCommon {
-  Csr A;
-  PetscInt middle;
-  const PetscInt *pair;
-  Couplings *to;
-  __device__ void operator()(int m) const {
-    if (m == most_neighbours) {
-      to->diagonal = entry(A, middle, middle);
-      return;
-    }
-    const PetscInt p = pair[2 * m], q = pair[2 * m + 1];
-    to->ahead[m] = p < 0 ? 0 : 0.5 * (entry(A, p, q) + entry(A, q, p));
-  }
 };
 
 // What a row is; diagonal and ahead may be null.

@@ -69,7 +69,7 @@ template <Read how> __device__ void load_if(bool wanted, const LanePlace &at, co
 
 // r loses what the patch has around the block. line: of this lane, from the block's first cell on
 template <Read how>
-__device__ void take_neighbours(const DeviceValues &A, const DeviceBlock &b, const LanePlace &at, const double *line,
+__device__ void take_neighbours(const Couplings &A, const DeviceBlock &b, const LanePlace &at, const double *line,
                                 double (&r)[side][2]) {
   const bool second = at.x + LanePlace::apart == b.n[0] - 1; // of its two x is the last of the line
   const bool left = at.x == 0 && at.inside[0] && b.goes_on(0, false);
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(threads, 4)
 #pragma unroll
   for (int z = 0; z < side; ++z) load_if<Read::once>(z < b.n[2], at, pass.b + first + index_t(z) * b.plane, r[z]);
   if constexpr (!zero) {
-    take_neighbours<how>(pass.values, b, at, pass.from + line, r);
+    take_neighbours<how>(pass.values.common, b, at, pass.from + line, r);
     if (b.links >= 0) {
       const double *sums = pass.link_sums + index_t(b.links) * pass.most_cells + at.y * b.n[0] + at.x;
 #pragma unroll
@@ -225,7 +225,7 @@ __global__ void __launch_bounds__(threads, 4)
 }
 
 struct Inverses {
-  DeviceValues A;
+  Couplings A;
   const double *cosines; // 8 for each length, from 0 on
   double *to;
 
@@ -268,7 +268,7 @@ public:
   }
 
   // False if a block has a direction that is null or negative, of which this knows nothing.
-  bool refresh(const DeviceValues &A, cudaStream_t stream) {
+  bool refresh(const Couplings &A, cudaStream_t stream) {
     double least = A.diagonal;
     for (int d = 0; d < 3; ++d) least -= 2 * std::fabs(A.ahead[d]) * cosine(0, most_[d]);
     if (!(least > null_pivot * A.diagonal)) return false;

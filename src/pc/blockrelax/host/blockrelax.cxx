@@ -15,12 +15,10 @@ struct Vectors {
 
 class HostBlockRelax final : public BlockRelax {
 public:
-  HostBlockRelax(const std::vector<Patch> &patches, int points, const bool periodic[3], const Options &options)
-      : l_(patches, points, periodic, options.block), options_(options), A_(l_), inverses_(l_, A_, options),
+  HostBlockRelax(const Domain &domain, const Options &options)
+      : l_(domain, options.cut()), options_(options), A_(l_), inverses_(l_, A_, options),
         blocks_(options.order == Order::coloured ? order_of_blocks(l_, options) : natural_order(l_)),
-        together_(l_.rows >= host::serial_below),
-        passes_(colours_in_turn(static_cast<int>(blocks_.colours()),
-                                options.symmetric && options.order == Order::coloured, options.omega)) {
+        together_(l_.rows >= host::serial_below), passes_(colours_in_turn(blocks_.colours(), options)) {
     if (options.order == Order::jacobi) other_.resize(static_cast<std::size_t>(l_.rows));
   }
 
@@ -38,12 +36,14 @@ public:
   }
 
   void sweep(const double *b, double *x, int sweeps, bool from_zero) override {
+    const bool jacobi = options_.order == Order::jacobi;
     prepare(); // again, for there may be more threads now
-    if (from_zero && (options_.order != Order::jacobi || sweeps == 0)) fill(x, nullptr);
-    if (options_.order == Order::jacobi && !from_zero && sweeps % 2 == 1) fill(other_.data(), x);
-    if (sweeps > 1 && ways() == Parallel::patches && A_.ghosts().empty())
-      return one_patch_after_the_other(b, x, sweeps, from_zero);
-    for (int s = 0; s < sweeps; ++s) once(vectors(b, x, sweeps - s), from_zero && s == 0);
+    if (from_zero && (!jacobi || sweeps == 0)) fill(x, nullptr);
+    if (jacobi && !from_zero && sweeps % 2 == 1) fill(other_.data(), x);
+    // all sweeps of a patch, which may stay in cache, where patches are not coupled
+    const int at_once = ways() == Parallel::patches && A_.ghosts().empty() ? sweeps : 1;
+    for (int left = sweeps; left > 0; left -= at_once)
+      some(b, x, left, at_once, from_zero && left == sweeps && options_.order != Order::chaotic);
   }
 
   double bytes() const override {
@@ -72,24 +72,14 @@ private:
     return l_.patches.size() >= 8 * std::size_t(host::most_threads()) ? Parallel::patches : Parallel::both;
   }
 
-  // All sweeps of a patch, which may stay in cache: where patches are not coupled.
-  void one_patch_after_the_other(const double *b, double *x, int sweeps, bool from_zero) {
-    const index_t patches = static_cast<index_t>(l_.patches.size());
-#pragma omp parallel if (together_)
-    {
-      double *const memory = scratch_.mine();
-#pragma omp for schedule(dynamic)
-      for (index_t p = 0; p < patches; ++p)
-        for (int s = 0; s < sweeps; ++s) patch(p, vectors(b, x, sweeps - s), from_zero && s == 0, memory);
-    }
-  }
   void patch(index_t p, const Vectors &v, bool zero, double *memory) const {
     for (std::size_t k = 0; k < passes_.size(); ++k)
       for (index_t t = first(k, p); t < first(k, p + 1); ++t) relax(blocks_[t], v, zero && k == 0, memory);
   }
 
-  // Other patches are as they were before the sweep.
-  void once(const Vectors &v, bool zero) {
+  // So many of the sweeps that are left. Other patches are as they were before.
+  void some(const double *b, double *x, int left, int sweeps, bool zero) {
+    const Vectors v = vectors(b, x, left);
     const std::vector<PetscInt> &rows = A_.ghosts();
     const Parallel way = ways();
     const index_t patches = static_cast<index_t>(l_.patches.size()), ghosts = static_cast<index_t>(rows.size());
@@ -100,7 +90,8 @@ private:
       for (index_t g = 0; g < ghosts; ++g) ghosts_[g] = zero ? 0 : v.from[rows[g]];
       if (way == Parallel::patches) {
 #pragma omp for schedule(dynamic)
-        for (index_t p = 0; p < patches; ++p) patch(p, v, zero, memory);
+        for (index_t p = 0; p < patches; ++p)
+          for (int s = 0; s < sweeps; ++s) patch(p, vectors(b, x, left - s), zero && s == 0, memory);
       } else {
         const index_t step = way == Parallel::both ? patches : 1;
         for (index_t p = 0; p < patches; p += step)
@@ -114,8 +105,8 @@ private:
   index_t first(std::size_t pass, index_t patch) const { return blocks_.first(passes_[pass], patch); }
 
   void relax(index_t b, const Vectors &v, bool zero, double *memory) const {
-    if (options_.order == Order::chaotic && together_) return relax<true>(b, v, false, memory);
-    relax<false>(b, v, zero && options_.order != Order::chaotic, memory);
+    const bool shared = options_.order == Order::chaotic && together_;
+    shared ? relax<true>(b, v, zero, memory) : relax<false>(b, v, zero, memory);
   }
 
   // zero: x is zero, and is not read
@@ -158,9 +149,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<BlockRelax> make_blockrelax(const std::vector<Patch> &patches, int points, const bool periodic[3],
-                                            const Options &options) {
-  return std::make_unique<HostBlockRelax>(patches, points, periodic, options);
+std::unique_ptr<BlockRelax> make_blockrelax(const Domain &domain, const Options &options) {
+  return std::make_unique<HostBlockRelax>(domain, options);
 }
 
 } // namespace petscrrb::blockrelax

@@ -3,8 +3,6 @@
 
 #include "pc/blockrelax/host/matrix.hpp"
 
-#include <type_traits>
-
 namespace petscrrb::blockrelax {
 
 // A vector that other threads change while it is read; shared: they do
@@ -136,12 +134,7 @@ void residual_of_block(const Layout &l, const HostMatrix &A, const Patch &p, con
 
 inline void residual_of_block(const Layout &l, const HostMatrix &A, const Patch &p, const Block &block,
                               const Window &window, const double *b, double *r) {
-  switch (l.points) {
-  case 5: return residual_of_block<2>(l, A, p, block, window, b, r);
-  case 7: return residual_of_block<3>(l, A, p, block, window, b, r);
-  case 9: return residual_of_block<4>(l, A, p, block, window, b, r);
-  default: return residual_of_block<13>(l, A, p, block, window, b, r);
-  }
+  with_steps(l.points, [&](auto steps) { residual_of_block<steps()>(l, A, p, block, window, b, r); });
 }
 
 } // namespace petscrrb::blockrelax

@@ -3,38 +3,19 @@
 
 #include "pc/blockrelax/core/method.hpp"
 
+#include <type_traits>
+
 namespace petscrrb::blockrelax {
 
 // Vector j of a basis is the same from both ends, but for the sign where j is odd: S[j][n - 1 - k] = (-1)^j S[j][k]. So the
 // sums and differences of what is equally far from the ends are multiplied by half of S each.
 
-// out = S in for n rows of `wide` cells that are `apart`.
-template <int n, int wide>
-[[gnu::always_inline]] inline void transform_rows(const double *S, std::size_t apart, const double *in, double *out) {
-  constexpr int half = n / 2;
-  double parts[2][half][wide];
-  for (int k = 0; k < half; ++k) {
-    const double *first = in + k * apart, *last = in + (n - 1 - k) * apart;
-    for (int i = 0; i < wide; ++i) {
-      parts[0][k][i] = first[i] + last[i];
-      parts[1][k][i] = first[i] - last[i];
-    }
-  }
-  for (int j = 0; j < n; ++j) {
-    double sum[wide] = {};
-    for (int k = 0; k < half; ++k)
-      for (int i = 0; i < wide; ++i) sum[i] += S[j * n + k] * parts[j % 2][k][i];
-    for (int i = 0; i < wide; ++i) out[j * apart + i] = sum[i];
-  }
-}
-
-// The same for any n up to most_side.
-constexpr int most_side = 64;
-template <int wide>
-[[gnu::always_inline]] inline void transform_rows(const double *S, int n, std::size_t apart, const double *in,
+// out = S in for n rows of `wide` cells that are `apart`. most: n is not larger
+template <int wide, int most, class Int>
+[[gnu::always_inline]] inline void transform_rows(const double *S, Int n, std::size_t apart, const double *in,
                                                   double *out) {
   const int half = n / 2;
-  double parts[2][most_side / 2 + 1][wide];
+  double parts[2][(most + 1) / 2][wide];
   for (int k = 0; k < half; ++k) {
     const double *first = in + k * apart, *last = in + (n - 1 - k) * apart;
     for (int i = 0; i < wide; ++i) {
@@ -68,18 +49,21 @@ inline void transform_long_rows(const double *S, int n, std::size_t apart, const
   }
 }
 
+// The same for rows of any number of cells.
 inline void transform_rows(const double *S, int n, std::size_t apart, const double *in, double *out) {
-  if (n > most_side) return transform_long_rows(S, n, apart, in, out);
+  constexpr int most = 64;
+  if (n > most) return transform_long_rows(S, n, apart, in, out);
   std::size_t i = 0;
-  for (; i + 8 <= apart; i += 8) transform_rows<8>(S, n, apart, in + i, out + i);
-  if (i + 4 <= apart) transform_rows<4>(S, n, apart, in + i, out + i), i += 4;
-  for (; i < apart; ++i) transform_rows<1>(S, n, apart, in + i, out + i);
+  for (; i + 8 <= apart; i += 8) transform_rows<8, most>(S, n, apart, in + i, out + i);
+  if (i + 4 <= apart) transform_rows<4, most>(S, n, apart, in + i, out + i), i += 4;
+  for (; i < apart; ++i) transform_rows<1, most>(S, n, apart, in + i, out + i);
 }
 
 // out = S in along a side of n cells: `outer` times n rows of `inner` cells.
 template <int n> void transform(const double *S, std::size_t inner, std::size_t outer, const double *in, double *out) {
   for (std::size_t o = 0; o < outer; ++o, in += n * inner, out += n * inner)
-    for (std::size_t i = 0; i < inner; i += n) transform_rows<n, n>(S, inner, in + i, out + i);
+    for (std::size_t i = 0; i < inner; i += n)
+      transform_rows<n, n>(S, std::integral_constant<int, n>(), inner, in + i, out + i);
 }
 inline void transform(const double *S, int n, std::size_t inner, std::size_t outer, const double *in, double *out) {
   if (n == 8 && inner % 8 == 0) return transform<8>(S, inner, outer, in, out);
