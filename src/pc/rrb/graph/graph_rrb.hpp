@@ -62,9 +62,7 @@ template <class Backend, class T> class GraphRrb final : public Factorization {
       of_.alone_ = !finished;
       return finished;
     }
-    std::size_t bytes() const {
-      return split.bytes() + rows.bytes() + w.bytes() + e.bytes() + r.bytes() + polynomial_.bytes();
-    }
+    std::size_t bytes() const { return bytes_of(split, rows, w, e, r, polynomial_); }
 
     Array<node_t> split; // of each node, where its couplings with nodes of this level and later ones begin in lower_
     RowArrays<Backend> rows; // the level's graph
@@ -72,7 +70,7 @@ template <class Backend, class T> class GraphRrb final : public Factorization {
 
   private:
     KeptGraph matrix() const { return {rows.rows(), w.data(), e.data()}; }
-    double couplings() const { return double(rows.couplings()) / n_; }
+    double couplings() const { return rows.on_average(); }
     double *x() const { return of_.x_.data() + of_.first_[level_]; }
 
     GraphRrb &of_;
@@ -152,7 +150,7 @@ public:
     for (int l = 0; l <= grids(); ++l) {
       const auto &level = levels_.level(l);
       report.plain += level.plain && l < grids();
-      report.couplings.push_back(level.rows.n() ? couplings(l) : 0.0);
+      report.couplings.push_back(couplings(l));
     }
     report.factor = below(0) ? double(upper_.size()) / below(0) : 0.0;
     return report;
@@ -175,7 +173,7 @@ private:
   }
 
   node_t below(int l) const { return first_.back() - first_[l]; } // nodes of level l and later ones
-  double couplings(int l) const { return double(levels_.level(l).rows.couplings()) / levels_.level(l).rows.n(); }
+  double couplings(int l) const { return levels_.level(l).rows.on_average(); }
   // What ranks share before a level; NULL where each does all.
   const SharedSweeps *shared_before(int l) const {
     return shared_ && !alone_ && l < shared_->whole() ? shared_.get() : nullptr;
@@ -209,20 +207,21 @@ private:
   // Those of the transpose of level l's nodes, which earlier levels have.
   void fill_lower(const Backend &on, int l) {
     const node_t begin = lower_of_[l], n = lower_of_[l + 1] - begin;
-    Loops::each(on, n, FillLower<T>{source_.data() + begin, upper_.data(), lower_.data() + begin});
+    Loops::each(on, n, TakeFrom{upper_.data(), source_.data() + begin, lower_.data() + begin});
   }
 
   const Backend &on_;
   Extent extent_;
   Options options_;
   GraphLevels<Backend> levels_;
-  std::vector<node_t> first_;                         // node of each level, of the last block, and the end
-  std::vector<Array<node_t>> order_;                  // of the nodes of each level's graph
-  Array<node_t> point_;                               // of each node
-  Array<node_t> upper_start_, upper_column_;          // of a red node: its couplings, with nodes of later levels
-  Array<node_t> lower_start_, lower_column_, source_; // the transpose, in the order of levels
-  Array<T> upper_, lower_;                            // weight/d
-  Array<double> inverse_, x_, coarse_r_;              // 1/d
+  std::vector<node_t> first_;                // node of each level, of the last block, and the end
+  std::vector<Array<node_t>> order_;         // of the nodes of each level's graph
+  Array<node_t> point_;                      // of each node
+  RowArrays<Backend> upper_rows_;            // of a red node: its couplings, with nodes of later levels
+  RowArrays<Backend> lower_rows_;            // the transpose, in the order of levels
+  Array<node_t> source_;                     // of each entry of that, where it stands in the former
+  Array<T> upper_, lower_;                   // weight/d
+  Array<double> inverse_, x_, coarse_r_;     // 1/d
   std::vector<node_t> lower_of_;             // where that of each level's nodes begins, of the last block, and the end
   typename Backend::Branch beside_;          // where it is filled
   std::vector<Taken> forward_, below_first_; // of levels 1, 2, ...; of levels 2, 3, ... where a sweep begins at level 1
@@ -230,7 +229,6 @@ private:
   Array<double> diagonal_; // of these nodes
   std::optional<BlackGraph> black_; // which has both
   LastBlock block_;
-  Array<PetscInt> ia_, ja_;
   Array<double> a_, last_excess_; // where the backend is no host
   std::vector<std::unique_ptr<Step>> steps_;
   Array<double> s_, q_; // of the step at hand
@@ -262,7 +260,7 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_order() {
     const auto &level = levels_.level(l);
     order_[l].resize(level.rows.n());
     if (l == grids())
-      Loops::each(on_, level.rows.n(), OrderOfLast{first_[l], order_[l].data()});
+      Loops::each(on_, level.rows.n(), CountFrom{first_[l], order_[l].data()});
     else
       Loops::each(on_, level.rows.n(), Order{level.number.data(), order_[l + 1].data(), first_[l], order_[l].data()});
   }
@@ -272,22 +270,22 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_order() {
 
 template <class Backend, class T> void GraphRrb<Backend, T>::make_factor() {
   const node_t n = below(0), reds = first_[grids()];
-  upper_start_.resize(reds + 1), lower_start_.resize(n + 1);
+  upper_rows_.start.resize(reds + 1), lower_rows_.start.resize(n + 1);
   for (int l = 0; l < grids(); ++l) {
     const auto &level = levels_.level(l);
     Loops::each(on_, level.rows.n(),
-                CountFactor{level.rows.rows(), level.colour.data(), order_[l].data(), upper_start_.data(),
-                            lower_start_.data()});
+                CountFactor{level.rows.rows(), level.colour.data(), order_[l].data(), upper_rows_.start.data(),
+                            lower_rows_.start.data()});
   }
-  const node_t couplings = levels_.choosing().offsets(upper_start_.data(), reds, any_number);
+  const node_t couplings = levels_.choosing().offsets(upper_rows_.start.data(), reds, any_number);
   const bool exact = first_is_exact();
-  levels_.choosing().offsets(lower_start_.data(), n, couplings);
-  upper_column_.resize(couplings), lower_column_.resize(couplings), source_.resize(couplings);
+  levels_.choosing().offsets(lower_rows_.start.data(), n, couplings);
+  upper_rows_.column.resize(couplings), lower_rows_.column.resize(couplings), source_.resize(couplings);
   upper_.resize(couplings), lower_.resize(couplings);
   inverse_.resize(reds), x_.resize(n), coarse_r_.resize(below(grids()));
   Array<node_t> end;
   end.resize(n);
-  Loops::each(on_, n, CopyNumber{lower_start_.data(), end.data()});
+  Loops::each(on_, n, CopyNumber{lower_rows_.start.data(), end.data()});
   for (int l = 0; l < grids(); ++l) {
     const auto &level = levels_.level(l);
     const Rows rows = level.rows.rows();
@@ -297,24 +295,25 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_factor() {
       step->split.resize(below(l));
       Loops::each(on_, below(l), CopyNumber{end.data() + first_[l], step->split.data()});
     }
-    Loops::each(on_, level.rows.n(), ListUpper{rows, colour, order, upper_start_.data(), upper_column_.data()});
     Loops::each(on_, level.rows.n(),
-                ListLower{rows, colour, order, upper_start_.data(), upper_column_.data(), end.data(),
-                          lower_column_.data(), source_.data()});
+                ListUpper{rows, colour, order, upper_rows_.start.data(), upper_rows_.column.data()});
+    Loops::each(on_, level.rows.n(),
+                ListLower{rows, colour, order, upper_rows_.start.data(), upper_rows_.column.data(), end.data(),
+                          lower_rows_.column.data(), source_.data()});
     if (l == 0 && exact) {
       split_.resize(below(1)), diagonal_.resize(below(1));
       Loops::each(on_, below(1), CopyNumber{end.data() + first_[1], split_.data()});
     }
   }
-  for (node_t first : first_) lower_of_.push_back(on_.to_host(lower_start_.data() + first, 1)[0]);
+  for (node_t first : first_) lower_of_.push_back(on_.to_host(lower_rows_.start.data() + first, 1)[0]);
   if constexpr (std::is_same_v<T, double>)
     if (exact)
       black_ = {first_[1],
                 below(1),
                 levels_.level(0).rows.couplings() / 2,
                 point_.data(),
-                {upper_start_.data(), upper_start_.data() + 1, upper_column_.data(), upper_.data()},
-                {lower_start_.data() + first_[1], split_.data(), lower_column_.data(), lower_.data()},
+                {upper_rows_.start.data(), upper_rows_.start.data() + 1, upper_rows_.column.data(), upper_.data()},
+                {lower_rows_.start.data() + first_[1], split_.data(), lower_rows_.column.data(), lower_.data()},
                 inverse_.data(),
                 diagonal_.data(),
                 x_.data()};
@@ -323,7 +322,7 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_factor() {
 // Whether each coupling of the matrix is one of a red node with a black one, and stays.
 template <class Backend, class T> bool GraphRrb<Backend, T>::first_is_exact() const {
   if (!std::is_same_v<T, double> || !grids() || levels_.level(0).slid()) return false;
-  return 2 * on_.to_host(upper_start_.data() + first_[1], 1)[0] == levels_.level(0).rows.couplings();
+  return 2 * on_.to_host(upper_rows_.start.data() + first_[1], 1)[0] == levels_.level(0).rows.couplings();
 }
 
 template <class Backend, class T> void GraphRrb<Backend, T>::make_amli() {
@@ -355,7 +354,6 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_last_block() {
   }
   block_.a.assign(block_.ja.size(), 0.0);
   block_.excess.assign(n, 0.0);
-  Backend::assign(ia_, block_.ia), Backend::assign(ja_, block_.ja);
   if (Backend::on_device) a_.resize(block_.a.size()), last_excess_.resize(n);
 }
 
@@ -365,7 +363,7 @@ void GraphRrb<Backend, T>::take(int l, const Backend &on, const Graph &g, const 
   if (l == grids()) {
     double *a = Backend::on_device ? a_.data() : block_.a.data();
     double *excess = Backend::on_device ? last_excess_.data() : block_.excess.data();
-    Loops::each(on, g.n, FillLastBlock{g, ia_.data(), ja_.data(), a, excess});
+    Loops::each(on, g.n, FillLastBlock{g, a, excess});
     return;
   }
   const node_t *order = order_[l].data();
@@ -375,7 +373,7 @@ void GraphRrb<Backend, T>::take(int l, const Backend &on, const Graph &g, const 
   const FillUpper<T> fill{g,
                           levels_.level(l).colour.data(),
                           order,
-                          upper_start_.data(),
+                          upper_rows_.start.data(),
                           inverse,
                           inverse_.data(),
                           upper_.data(),
@@ -385,11 +383,8 @@ void GraphRrb<Backend, T>::take(int l, const Backend &on, const Graph &g, const 
 }
 
 template <class Backend, class T> std::size_t GraphRrb<Backend, T>::bytes() const {
-  std::size_t n = levels_.bytes() + point_.bytes() + upper_start_.bytes() + upper_column_.bytes() +
-                  lower_start_.bytes() + lower_column_.bytes() + source_.bytes() + upper_.bytes() + lower_.bytes() +
-                  inverse_.bytes() + x_.bytes() + coarse_r_.bytes() + block_.bytes() + s_.bytes() + q_.bytes() +
-                  ia_.bytes() + ja_.bytes() + a_.bytes() + last_excess_.bytes();
-  n += split_.bytes() + diagonal_.bytes();
+  std::size_t n = bytes_of(levels_, point_, upper_rows_, lower_rows_, source_, upper_, lower_, inverse_, x_, coarse_r_,
+                           block_, s_, q_, a_, last_excess_, split_, diagonal_);
   for (const auto &o : order_) n += o.bytes();
   for (const auto &s : steps_) n += s->bytes();
   return n;
@@ -409,7 +404,7 @@ void GraphRrb<Backend, T>::make_forward(const node_t *after_first, std::vector<T
       forward.push_back(forward_[l - 1]);
       continue;
     }
-    const node_t *const start = lower_start_.data() + first_[l];
+    const node_t *const start = lower_rows_.start.data() + first_[l];
     const node_t *const begin = above         ? above->split.data() + (first_[l] - first_[above->grid()])
                                 : after_first ? after_first + (first_[l] - first_[1])
                                               : start;
@@ -419,7 +414,7 @@ void GraphRrb<Backend, T>::make_forward(const node_t *after_first, std::vector<T
     double *const copy = l == grids() ? coarse_r_.data()
                          : step       ? step->r.data()
                                       : nullptr; // where another one is wanted
-    forward.push_back({{begin, end, lower_column_.data(), lower_.data()}, n, double(couplings) / n, copy});
+    forward.push_back({{begin, end, lower_rows_.column.data(), lower_.data()}, n, double(couplings) / n, copy});
     if (step) above = step;
   }
 }
@@ -435,7 +430,7 @@ bool GraphRrb<Backend, T>::share(Ranks &ranks, const std::vector<index_t> &cuts,
   Backend::assign(at, cuts), owner.resize(below(0));
   Loops::each(on_, below(0), OwnerOf{point_.data(), at.data(), ranks.count(), owner.data()});
   SharedFactor f{first_, on_.to_host(owner.data(), owner.size()), {}, {}};
-  f.upper = crossings(on_, {upper_start_.data(), upper_column_.data()}, first_[l], owner.data());
+  f.upper = crossings(on_, upper_rows_.rows(), first_[l], owner.data());
   for (const auto &step : steps_)
     if (const int k = step->grid(); k < l)
       f.amli[k] = crossings(on_, step->rows.rows(), below(k), owner.data() + first_[k]);
@@ -491,9 +486,9 @@ void GraphRrb<Backend, T>::up(int from, int to, const double *, double *z, Part 
   for (int l = from - 1; l >= to; --l) {
     const SharedSweeps *const shared = shared_before(l);
     each_range(shared, l, l, [&](NodeRange own) {
-      const node_t *const start = upper_start_.data() + own.begin;
+      const node_t *const start = upper_rows_.start.data() + own.begin;
       NodeSums::each(on_, own.size(), couplings(l),
-                     Backward<T>{{start, start + (part != Part::left), upper_column_.data(), upper_.data()},
+                     Backward<T>{{start, start + (part != Part::left), upper_rows_.column.data(), upper_.data()},
                                  inverse_.data(),
                                  x_.data(),
                                  to == 0 ? point_.data() : nullptr,

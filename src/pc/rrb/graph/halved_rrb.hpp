@@ -135,12 +135,11 @@ public:
   const Options &options() const override { return options_; }
   Precision precision() const override { return precision_of<T>; }
   std::size_t bytes() const override {
-    std::size_t n = inside_->bytes() + counts_.bytes() + polynomial_.bytes() + r_.bytes() + s_.bytes() + q_.bytes();
+    std::size_t n = bytes_of(*inside_, counts_, polynomial_, r_, s_, q_);
     for (const auto &a : kept_) n += a.bytes();
     for (const auto &numbers : numbers_)
       for (const auto &a : numbers) n += a.bytes();
-    for (const Half &h : halves_)
-      n += h.before.bytes() + h.after.bytes() + h.inverse.bytes() + h.r.bytes() + h.z.bytes();
+    for (const Half &h : halves_) n += bytes_of(h.before, h.after, h.inverse, h.r, h.z);
     return n;
   }
   GraphReport graph() const override {

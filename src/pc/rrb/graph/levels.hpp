@@ -42,8 +42,7 @@ template <class Backend> struct GraphLevel {
   bool slid() const { return before.n() != 0; }
   const RowArrays<Backend> &filled() const { return slid() ? before : rows; }
   std::size_t bytes() const {
-    std::size_t n = rows.bytes() + before.bytes() + from.bytes() + gone.bytes() + colour.bytes() + number.bytes() +
-                    black.bytes() + pairs.bytes() + point.bytes() + products.bytes();
+    std::size_t n = bytes_of(rows, before, from, gone, colour, number, black, pairs, point, products);
     for (const auto &p : passes) n += p.bytes();
     return n;
   }
@@ -89,9 +88,7 @@ public:
   const Level &level(int l) const { return levels_[l]; } // 0 ... count(), the last one without red nodes
   Choosing &choosing() const { return *choosing_; }
   std::size_t bytes() const {
-    std::size_t n =
-        before_.bytes() + inverse_.bytes() + excess_.bytes() + given_.bytes() + counts_.bytes() + changes_.bytes();
-    for (int i : {0, 1}) n += w_[i].bytes() + e_[i].bytes();
+    std::size_t n = bytes_of(before_, inverse_, excess_, given_, counts_, changes_, w_[0], w_[1], e_[0], e_[1]);
     for (const Level &l : levels_) n += l.bytes();
     return n;
   }
@@ -102,7 +99,7 @@ private:
     f(StencilGraph{s, extent_.x.n, extent_.y.n, extent_.x.periodic, extent_.y.periodic});
   }
   Graph graph(const Level &l) const { return {l.rows.n(), l.rows.rows(), w_[now_].data(), e_[now_].data()}; }
-  static double on_average(const RowArrays<Backend> &r) { return double(r.couplings()) / std::max(r.n(), 1); }
+  static Graph kept_graph(const Level &l) { return {l.rows.n(), l.rows.rows(), l.w.data(), l.e.data()}; }
   template <class A> static void room(A &a, std::size_t n) {
     if (a.size() < n) a.resize(n);
   }
@@ -145,15 +142,9 @@ private:
   static int one_tested_in(node_t n) { return n > node_t(1) << 16 ? 8 : 1; }
   void find_pivots(const Level &, Lumping lumping, int l);
   void count_unsupported(const Backend &on, const Graph &, const Level &);
-  FillNext fill(const Level &level, const RowArrays<Backend> &next, double *w, bool halved = false) const {
-    return {graph(level),
-            level.number.data(),
-            level.black.data(),
-            inverse_.data(),
-            excess_.data(),
-            next.rows(),
-            halved,
-            w,
+  FillNext fill(const Level &level, const Level &next, double *w) const {
+    return {graph(level),       level.number.data(),  level.black.data(), inverse_.data(),
+            excess_.data(),     next.filled().rows(), next.slid(),        w,
             e_[now_ ^ 1].data()};
   }
   void fill_first(const PreparedStencil &);
@@ -207,7 +198,7 @@ template <class Backend> Outdated GraphLevels<Backend>::outdated() const {
 
 // Where one is not positive, 1/d = 0, and what follows is of no use.
 template <class Backend> void GraphLevels<Backend>::find_pivots(const Level &level, Lumping lumping, int l) {
-  Loops::count_together(on_, level.rows.n(), on_average(level.rows),
+  Loops::count_together(on_, level.rows.n(), level.rows.on_average(),
                         FindPivot{graph(level), level.colour.data(), lumping, inverse_.data(), excess_.data()},
                         counts_.data() + l);
 }
@@ -223,18 +214,18 @@ void GraphLevels<Backend>::count_unsupported(const Backend &on, const Graph &g, 
 
 template <class Backend> void GraphLevels<Backend>::fill_next(const Level &level, const Level &next, double *w) {
   const auto &rows = next.filled();
-  const FillNext f = fill(level, rows, w, next.slid());
+  const FillNext f = fill(level, next, w);
   const Products<Backend> &products = level.products;
   if (products.start.size())
     return products.with_places([&](const auto &places) {
       using Place = std::remove_pointer_t<decltype(places.data())>;
       const auto add = [&](auto halved) {
-        Loops::add_stored(on_, rows.n(), on_average(rows), products.longest,
+        Loops::add_stored(on_, rows.n(), rows.on_average(), products.longest,
                           AddProducts<Place, halved>{f, products.added.data(), products.start.data(), places.data()});
       };
       f.halved ? add(std::true_type()) : add(std::false_type());
     });
-  Loops::add_up(on_, rows.n(), on_average(level.rows), on_average(rows), f);
+  Loops::add_up(on_, rows.n(), level.rows.on_average(), rows.on_average(), f);
 }
 
 // eps: of what is counted as outdated. reverse: NULL where w has each coupling once.
