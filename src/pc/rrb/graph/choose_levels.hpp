@@ -128,12 +128,8 @@ template <class Backend> bool GraphLevels<Backend>::may_choose_others(const Leve
   return choosing_->any(g.n, MayChooseOthers{{g, level.colour.data(), choice_limits}});
 }
 
-// Of a level, once those of the next one are there; and back, where that one is given up.
-template <class Backend> void GraphLevels<Backend>::keep_numbers(Level &level) {
-  level.w = std::move(w_[now_]), level.e = std::move(e_[now_]), level.inverse = std::move(inverse_);
-  w_[now_] = {}, e_[now_] = {}, inverse_ = {};
-}
-template <class Backend> void GraphLevels<Backend>::take_numbers_back(Level &level) {
+// A level keeps its numbers once those of the next one are there, and gives them back where that one is given up: the other side has none.
+template <class Backend> void GraphLevels<Backend>::swap_numbers(Level &level) {
   std::swap(level.w, w_[now_]), std::swap(level.e, e_[now_]), std::swap(level.inverse, inverse_);
 }
 
@@ -200,7 +196,7 @@ void GraphLevels<Backend>::choose(const PreparedStencil &s, Lumping lumping, con
         } else if (l % 2) { // then the grid's first level is not plain either
           levels_.pop_back();
           now_ ^= 1;
-          take_numbers_back(levels_[--l]);
+          swap_numbers(levels_[--l]);
           counts_.set(l, {});
         }
       }
@@ -217,11 +213,11 @@ void GraphLevels<Backend>::choose(const PreparedStencil &s, Lumping lumping, con
     find_pivots(levels_[l], lumping, l);
     levels_.emplace_back();
     make_next(levels_[l], levels_[l + 1]);
-    keep_numbers(levels_[l]);
+    swap_numbers(levels_[l]);
     now_ ^= 1;
     if (by_support) let_light_slide(levels_[l + 1]);
   }
-  keep_numbers(levels_.back());
+  swap_numbers(levels_.back());
   levels_.back().colour = {};
 }
 

@@ -79,51 +79,6 @@ template <class T> struct TakeFrom {
 };
 template <class T> TakeFrom(const T *, const node_t *, T *) -> TakeFrom<T>;
 
-// Of each row the couplings with is_one(p, k): how many there are, and then, behind those of the rows before, their rows, columns and places, as
-// far as these are wanted: not NULL.
-template <class Is> struct CountCouplings {
-  Rows rows;
-  Is is_one;
-  node_t *count;
-
-  PETSCRRB_HD void operator()(node_t p) const {
-    node_t n = 0;
-    for (node_t k = rows.start[p]; k < rows.start[p + 1]; ++k) n += is_one(p, k);
-    count[p] = n;
-  }
-};
-template <class Is> struct ListCouplings {
-  Rows rows;
-  Is is_one;
-  const node_t *before; // each row
-  node_t *row, *column, *place;
-
-  template <class Lanes> PETSCRRB_HD void operator()(node_t p, const Lanes &lanes) const {
-    const node_t end = rows.start[p + 1];
-    node_t n = before[p];
-    if (before[p + 1] == n) return;
-    for (node_t from = rows.start[p]; from < end; from += lanes.count) {
-      const node_t k = from + lanes.lane;
-      const bool mine = k < end && is_one(p, k);
-      const node_t i = lanes.rank(mine, n);
-      if (mine) put(i, p, k);
-    }
-  }
-  PETSCRRB_HD void operator()(node_t p) const {
-    node_t n = before[p];
-    if (before[p + 1] == n) return;
-    for (node_t k = rows.start[p]; k < rows.start[p + 1]; ++k)
-      if (is_one(p, k)) put(n++, p, k);
-  }
-
-private:
-  PETSCRRB_HD void put(node_t i, node_t p, node_t k) const {
-    if (row) row[i] = p;
-    if (column) column[i] = rows.column[k];
-    if (place) place[i] = k;
-  }
-};
-
 enum Colour : signed char {
   undecided = 0,
   red = 1,

@@ -4,7 +4,7 @@
 
 #include "comm/ranks.hpp"
 #include "exec/not_copied.hpp"
-#include "pc/rrb/graph/graph.hpp"
+#include "pc/rrb/graph/lanes.hpp"
 
 #include <map>
 #include <vector>

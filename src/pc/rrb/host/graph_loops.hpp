@@ -43,10 +43,7 @@ template <> struct GraphLoops<Host> {
   }
   // NodeFlags, added to *counts
   template <class F> static void count(const Host &, node_t n, const F &f, NodeCounts *counts) {
-    const auto at = [&](index_t h, index_t k) {
-      const index_t i = ListAsBox::entry(h, k);
-      return i < n ? f(node_t(i)) : unsigned(node_ok);
-    };
+    const AtEntry<F> at{f, n};
     counts->add(host::count_each(ListAsBox::box(n), ListAsBox::box(n), at, at));
   }
   template <class F>
