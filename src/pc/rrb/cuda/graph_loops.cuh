@@ -290,10 +290,14 @@ template <> struct GraphLoops<Cuda> {
     return {};
   }
   template <class F> static void put_lists(const Cuda &on, node_t n, double couplings, const F &f, Kept) {
-    if constexpr (F::collects)
-      with_set(on, n, couplings, f);
-    else
-      together(on, n, couplings, f);
+    using namespace graph_kernels;
+    if constexpr (F::collects) {
+      const int words = (n - 1) / WarpWithBits::columns_of_word + 1; // of n columns
+      if (words <= most_words) return with_bits(on, n, words, f);
+      if (couplings < 24.0) return with_table<Table>(on, n, f);
+      with_table<WarpTable<512>>(on, n, f);
+    } else
+      GraphLoops::together(on, n, couplings, f);
   }
   template <class F> static void add_up(const Cuda &on, node_t n, double couplings, double listed, const F &f) {
     using namespace graph_kernels;
@@ -316,16 +320,6 @@ template <> struct GraphLoops<Cuda> {
     if (longest <= 64) return with_numbers<32, 64>(on, n, f);
     if (longest <= 128) return with_numbers<32, 128>(on, n, f);
     with_numbers<32, 256>(on, n, f);
-  }
-
-private:
-  // They collect columns of n.
-  template <class F> static void with_set(const Cuda &on, node_t n, double couplings, const F &f) {
-    if (n <= 0) return;
-    const int words = (n - 1) / graph_kernels::WarpWithBits::columns_of_word + 1;
-    if (words <= graph_kernels::most_words) return graph_kernels::with_bits(on, n, words, f);
-    if (couplings < 24.0) return graph_kernels::with_table<graph_kernels::Table>(on, n, f);
-    graph_kernels::with_table<graph_kernels::WarpTable<512>>(on, n, f);
   }
 };
 
@@ -357,18 +351,17 @@ public:
     const node_t *in_all = read_offsets(true);
     return {in_all[0], in_all[1]};
   }
-  void sort(const node_t *key, node_t n, node_t bound, node_t *order) {
+  template <class Key> void sort(const Key *key, node_t n, Key bound, node_t *order) {
     if (!n) return;
     const cuda::Scratch::Frame frame(scratch_);
-    node_t *all = scratch_.take<node_t>(n), *sorted = scratch_.take<node_t>(n);
+    node_t *const all = scratch_.take<node_t>(n);
     Loops::each(on_, n, CountFrom{0, all});
-    cuda::sort(scratch_, key, sorted, all, order, n, bound);
+    cuda::sort(scratch_, key, scratch_.take<Key>(n), all, order, n, bound);
   }
   void decide(node_t n, double couplings, const Decide &decide, signed char *colour) {
     const cuda::Scratch::Frame frame(scratch_);
-    node_t *all = scratch_.take<node_t>(n), *order = scratch_.take<node_t>(n);
-    Loops::each(on_, n, CountFrom{0, all});
-    cuda::sort(scratch_, decide.priority, scratch_.take<priority_t>(n), all, order, n, ~priority_t(0));
+    node_t *const order = scratch_.take<node_t>(n);
+    sort(decide.priority, n, ~priority_t(0), order);
     const bool may_finish = n <= most_on_host;
     const auto run = [&](auto *kernel, int lanes) {
       const unsigned blocks = unsigned(n - 1) / unsigned(cuda::row_threads / lanes) + 1;

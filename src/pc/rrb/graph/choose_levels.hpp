@@ -167,7 +167,7 @@ template <class Backend> void GraphLevels<Backend>::make_next(const Level &level
 }
 
 template <class Backend>
-void GraphLevels<Backend>::choose(const PreparedStencil &s, Lumping lumping, const Depth &most) {
+void GraphLevels<Backend>::choose(const PreparedStencil &s, Lumping lumping, const Options &most) {
   levels_.clear();
   on_.clear(counts_);
   now_ = 0;
@@ -183,7 +183,7 @@ void GraphLevels<Backend>::choose(const PreparedStencil &s, Lumping lumping, con
     int l = count();
     const auto is_last = [&] {
       const auto &rows = levels_[l].rows;
-      return l >= std::min(most.levels, most_levels - 1) || rows.n() <= most.last ||
+      return l >= std::min(most.levels, most_levels - 1) || rows.n() <= most.last_unknowns ||
              (!on_grid_ && rows.n() <= small_graph && rows.couplings() > most_couplings * rows.n());
     };
     if (!by_support && may_be_plain(l)) {

@@ -32,7 +32,7 @@ public:
   void start_estimate() override {
     of_.alone_ = true;
     double *s = of_.s_.data();
-    Loops::each(on_, n_, GraphStart{matrix(), of_.point_.data() + of_.first_[level_], of_.extent_.x.n, s});
+    Loops::each(on_, n_, GraphStart<KeptGraph>{matrix(), of_.point_.data() + of_.first_[level_], of_.extent_.x.n, s});
     NodeSums::each(on_, n_, couplings(), GraphProduct(matrix(), s, r.data()));
   }
   void put_residual() override { on_.copy(x(), r.data(), n_); }

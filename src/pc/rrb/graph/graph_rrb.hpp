@@ -25,7 +25,7 @@ public:
   // there is.
   GraphRrb(const Backend &on, const Extent &extent, const Options &o, const PreparedStencil &s, Lumping lumping)
       : on_(on), extent_(extent), options_(o), levels_(on, extent) {
-    levels_.choose(s, lumping, {o.levels, o.last_unknowns});
+    levels_.choose(s, lumping, o);
     v_ = s.v, of_rows_ = s.rows.start;
     options_.storage_grids = 0;
     options_.levels = levels_.count();

@@ -191,16 +191,6 @@ struct HalvedPolynomial {
 
   PETSCRRB_HD void operator()(node_t p) const { y[p] = *c0 * r[p] - *c1 * A(p); }
 };
-// x = u d^-1/2, as StartVector in amli.hpp
-struct HalvedStart {
-  HalvedProduct A;
-  double *x;
-
-  PETSCRRB_HD void operator()(node_t p) const {
-    const double d = A.diagonal(p), size = d > 0.0 ? 1.0 / sqrt(d) : 0.0;
-    x[p] = hashed(p % A.m.g.nx, p / A.m.g.nx) * size;
-  }
-};
 
 // --- sweeps ---
 

@@ -62,17 +62,13 @@ template <class Backend> class GraphLevels {
 public:
   using Level = GraphLevel<Backend>;
   static constexpr int most_levels = 256;
-  struct Depth {
-    int levels;
-    index_t last; // from so many unknowns on there are no more levels
-  };
-
   using Choosing = ChoiceLoops<Backend>;
 
   GraphLevels(const Backend &on, const Extent &x) : on_(on), extent_(x), choosing_(std::make_unique<Choosing>(on)) {}
 
-  // All decisions, by the numbers of the matrix. Where a pivot is not positive outcome() says so, and the levels are of no use.
-  void choose(const PreparedStencil &, Lumping lumping, const Depth &);
+  // All decisions, by the numbers of the matrix; most: so many levels, and none from so many unknowns on. Where a pivot is not positive outcome()
+  // says so, and the levels are of no use.
+  void choose(const PreparedStencil &, Lumping lumping, const Options &most);
   // Once after that, what a refresh with the same numbers would do; and there are no more choices.
   template <class At> void end_choosing(const At &at);
   // Numbers. at(l, on, graph, 1/d): of each level once its red nodes have pivots, and of what is left in the end. It may be done beside the next level,

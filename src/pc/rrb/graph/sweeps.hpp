@@ -261,15 +261,16 @@ struct GraphPolynomial : GraphProduct {
   PETSCRRB_HD void take(node_t i, double product) const { y[first + i] = *c0 * r[first + i] - *c1 * product; }
 };
 // x = u d^-1/2, d the diagonal, u in [-1, 1) by a hash of the grid's point: see StartVector
-struct GraphStart {
-  KeptGraph A;
-  const node_t *point; // of the first node
+template <class Matrix> struct GraphStart {
+  Matrix A;
+  const node_t *point; // of the first node; NULL: nodes are points
   index_t nx;
   double *x;
 
   PETSCRRB_HD void operator()(node_t i) const {
     const double d = A.diagonal(i), size = d > 0.0 ? 1.0 / sqrt(d) : 0.0;
-    x[i] = hashed(point[i] % nx, point[i] / nx) * size;
+    const node_t p = point ? point[i] : i;
+    x[i] = hashed(p % nx, p / nx) * size;
   }
 };
 struct GraphResidual {
