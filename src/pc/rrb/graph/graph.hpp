@@ -4,6 +4,7 @@
 
 #include "pc/rrb/graph/couplings.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace petscrrb::rrb {
