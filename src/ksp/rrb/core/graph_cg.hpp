@@ -20,17 +20,35 @@ struct EliminateRed {
   PETSCRRB_HD double term(node_t, double weight, node_t column) const { return weight * r0[point[column]]; }
   PETSCRRB_HD void take(node_t i, double sum) const { r[i] = sum; }
 };
-// d p of red nodes, which solve their equations with p of the black ones
-struct SolveRedOf {
+// What solves the equations of red nodes, with x of the black ones; their own residual is 0.
+struct RedOf {
   Couplings<double> couplings;
-  const double *inverse;
   node_t reds;
-  const double *p;
-  double *dp;
+  const double *x;
 
   PETSCRRB_HD double own(node_t) const { return 0.0; }
-  PETSCRRB_HD double term(node_t, double weight, node_t column) const { return weight * p[column - reds]; }
+  PETSCRRB_HD double term(node_t, double weight, node_t column) const { return weight * x[column - reds]; }
+};
+// Times d.
+struct SolveRedOf : RedOf {
+  const double *inverse;
+  double *dp;
+
   PETSCRRB_HD void take(node_t i, double sum) const { dp[i] = sum / inverse[i]; }
+};
+struct SquareOfRed : RedOf {
+  PETSCRRB_HD double take(node_t, double sum) const { return sum * sum; }
+};
+// y = or += that, with their residual r0.
+struct PutRed : RedOf {
+  const double *inverse;
+  const node_t *point;
+  const double *r0;
+  double *y;
+  bool add;
+
+  PETSCRRB_HD double own(node_t i) const { return r0[point[i]] * inverse[i]; }
+  PETSCRRB_HD void take(node_t i, double sum) const { y[point[i]] = add ? y[point[i]] + sum : sum; }
 };
 // q = S1 p; returns p q
 struct BlackTimes {
@@ -44,30 +62,6 @@ struct BlackTimes {
     q[i] = product;
     return p[i] * product;
   }
-};
-// The squares of red nodes that solve their equations, where the residual of these is 0.
-struct SquareOfRed {
-  Couplings<double> couplings;
-  node_t reds;
-  const double *z;
-
-  PETSCRRB_HD double own(node_t) const { return 0.0; }
-  PETSCRRB_HD double term(node_t, double weight, node_t column) const { return weight * z[column - reds]; }
-  PETSCRRB_HD double take(node_t, double sum) const { return sum * sum; }
-};
-// x = or += what solves the equations of red nodes with residual r0 and delta of the black ones
-struct PutRed {
-  Couplings<double> couplings;
-  const double *inverse;
-  const node_t *point;
-  node_t reds;
-  const double *r0, *delta;
-  double *x;
-  bool add;
-
-  PETSCRRB_HD double own(node_t i) const { return r0[point[i]] * inverse[i]; }
-  PETSCRRB_HD double term(node_t, double weight, node_t column) const { return weight * delta[column - reds]; }
-  PETSCRRB_HD void take(node_t i, double sum) const { x[point[i]] = add ? x[point[i]] + sum : sum; }
 };
 // x = or += delta of black nodes
 struct PutBlack {
@@ -98,7 +92,7 @@ public:
   void multiply(const Backend &on, double *p, double *q, const Scalars<Backend> &scalars,
                 PartialSum<Backend> &partial) const {
     CouplingSums<Backend>::each(on, g_.reds, g_.on_average(g_.reds),
-                                SolveRedOf{g_.upper, g_.inverse, g_.reds, p, g_.x});
+                                SolveRedOf{{g_.upper, g_.reds, p}, g_.inverse, g_.x});
     const Terms curvature = CouplingSums<Backend>::terms(on, g_.blacks, g_.on_average(g_.blacks),
                                                          BlackTimes{g_.lower, g_.diagonal, g_.x, p, q}, partial);
     partial.put_then(on, curvature, scalars.data() + curvature_b1, AfterProduct{scalars.data()});
@@ -149,7 +143,7 @@ public:
     return Base::step(norm, solve, [&](const Terms &energy) {
       if (norm == Norm::preconditioned)
         put(NodeSums::terms(on_, g_.reds, g_.on_average(g_.reds),
-                            SquareOfRed{g_.upper, g_.reds, Base::preconditioned()}, partial_),
+                            SquareOfRed{{g_.upper, g_.reds, Base::preconditioned()}}, partial_),
             squares_r1);
       finish(energy);
     });
@@ -162,7 +156,7 @@ public:
     double *const delta = at(Base::q);
     Base::solution(nullptr, delta, false);
     NodeSums::each(on_, g_.reds, g_.on_average(g_.reds),
-                   PutRed{g_.upper, g_.inverse, g_.point, g_.reds, r0, delta, x, add});
+                   PutRed{{g_.upper, g_.reds, delta}, g_.inverse, g_.point, r0, x, add});
     on_.for_each_point(ListAsBox::points(g_.blacks), AtEntry<PutBlack>{{g_.point + g_.reds, delta, x, add}, g_.blacks});
   }
 

@@ -17,11 +17,24 @@ namespace petscrrb::rrb {
 
 namespace graph_kernels {
 
+// A kernel for n nodes, so many a block.
+template <class... Parameters, class... Arguments>
+void start(const char *what, void (*kernel)(int, Parameters...), const Cuda &on, int n, int of_block, int threads,
+           std::size_t shared, const Arguments &...arguments) {
+  if (n <= 0) return;
+  kernel<<<unsigned(n - 1) / unsigned(of_block) + 1, threads, shared, on.stream>>>(n, arguments...);
+  cuda::check_launch(what);
+}
+
+// What a warp has is added to *sum: whole numbers, in any order.
+template <class T> __device__ void add(T mine, unsigned long long *sum) {
+  mine = Lanes<32>().sum(mine);
+  if (threadIdx.x % 32 == 0 && mine) atomicAdd(sum, (unsigned long long)(mine));
+}
+
 template <class F> __global__ void __launch_bounds__(cuda::row_threads) sum_nodes(int n, F f, unsigned long long *sum) {
   const int i = int(blockIdx.x) * cuda::row_threads + int(threadIdx.x);
-  unsigned long long mine = i < n ? (unsigned long long)(f(i)) : 0;
-  for (int step = 16; step; step /= 2) mine += __shfl_xor_sync(~0u, mine, step);
-  if (threadIdx.x % 32 == 0 && mine) atomicAdd(sum, mine); // whole numbers: in any order
+  add(i < n ? (unsigned long long)(f(i)) : 0ull, sum);
 }
 
 template <class F> __global__ void __launch_bounds__(cuda::row_threads) count_nodes(int n, F f, NodeCounts *counts) {
@@ -41,8 +54,7 @@ __global__ void __launch_bounds__(cuda::row_threads)
     mine = f(i, Lanes<lanes>(), await);
   else
     await();
-  for (int step = 16; step; step /= 2) mine += __shfl_xor_sync(~0u, mine, step);
-  if (threadIdx.x % 32 == 0 && mine) atomicAdd(sum, (unsigned long long)mine);
+  add(mine, sum);
 }
 template <int lanes, class F> void ahead(const Cuda &on, int n, const F &f, unsigned long long *sum) {
   const auto kernel = each_node_ahead<lanes, F>;
@@ -66,9 +78,7 @@ template <int lanes, class F> __global__ void __launch_bounds__(cuda::row_thread
   if (const int i = node_of_lane<lanes>(); i < n) f(i, node);
 }
 template <int lanes, class F> void together(const Cuda &on, int n, const F &f) {
-  if (n <= 0) return;
-  each_node_together<lanes><<<blocks_of_nodes<lanes>(n), cuda::row_threads, 0, on.stream>>>(n, f);
-  cuda::check_launch("each_node_together");
+  start("each_node_together", each_node_together<lanes, F>, on, n, cuda::row_threads / lanes, cuda::row_threads, 0, f);
 }
 template <class F> void with_lanes(double couplings, const F &f) {
   if (couplings < 12.0) return f(std::integral_constant<int, 4>());
@@ -92,10 +102,8 @@ __global__ void __launch_bounds__(32 * table_warps<Table>) each_node_with_table(
   if (i < n) f(i, warp);
 }
 template <class Table, class F> void with_table(const Cuda &on, int n, const F &f) {
-  if (n <= 0) return;
-  each_node_with_table<Table>
-      <<<unsigned(n - 1) / table_warps<Table> + 1, 32 * table_warps<Table>, 0, on.stream>>>(n, f);
-  cuda::check_launch("each_node_with_table");
+  constexpr int nodes = table_warps<Table>;
+  start("each_node_with_table", each_node_with_table<Table, F>, on, n, nodes, 32 * nodes, 0, f);
 }
 using Table = WarpTable<256>;
 
@@ -112,10 +120,8 @@ __global__ void __launch_bounds__(adding_threads, adding_blocks) each_node_with_
   if (i < n) f(i, adding);
 }
 template <int lanes, int room, class F> void with_numbers(const Cuda &on, int n, const F &f) {
-  if (n <= 0) return;
-  constexpr int nodes = adding_threads / lanes;
-  each_node_with_numbers<lanes, Numbers<room>><<<unsigned(n - 1) / nodes + 1, adding_threads, 0, on.stream>>>(n, f);
-  cuda::check_launch("each_node_with_numbers");
+  start("each_node_with_numbers", each_node_with_numbers<lanes, Numbers<room>, F>, on, n, adding_threads / lanes,
+        adding_threads, 0, f);
 }
 
 constexpr int set_warps = 2, most_words = 4096; // 32 kB
@@ -126,9 +132,8 @@ template <class F> __global__ void __launch_bounds__(32 * set_warps) each_node_w
   if (i < n) f(i, warp);
 }
 template <class F> void with_bits(const Cuda &on, int n, int words, const F &f) {
-  each_node_with_bits<<<unsigned(n - 1) / set_warps + 1, 32 * set_warps, set_warps * words * sizeof(unsigned),
-                        on.stream>>>(n, f, words);
-  cuda::check_launch("each_node_with_bits");
+  start("each_node_with_bits", each_node_with_bits<F>, on, n, set_warps, 32 * set_warps,
+        set_warps * words * sizeof(unsigned), f, words);
 }
 
 // The sum of f(node, lanes) of those that f asks: a warp does so for one after the other of some nodes.
@@ -240,11 +245,6 @@ struct Entry {
 
   __device__ unsigned long long operator()(node_t i) const { return (unsigned long long)(count[i]); }
 };
-struct Identity {
-  node_t *to;
-
-  __device__ void operator()(node_t i) const { to[i] = i; }
-};
 } // namespace graph_kernels
 
 template <> struct GraphLoops<Cuda> {
@@ -252,19 +252,15 @@ template <> struct GraphLoops<Cuda> {
     cuda::for_rows("graph", n, f, on.stream);
   }
   template <class F> static void add(const Cuda &on, node_t n, const F &f, index_t *total) {
-    if (n <= 0) return;
-    graph_kernels::sum_nodes<<<unsigned(n - 1) / cuda::row_threads + 1, cuda::row_threads, 0, on.stream>>>(
-        n, f, reinterpret_cast<unsigned long long *>(total));
-    cuda::check_launch("sum_nodes");
+    graph_kernels::start("sum_nodes", graph_kernels::sum_nodes<F>, on, n, cuda::row_threads, cuda::row_threads, 0, f,
+                         reinterpret_cast<unsigned long long *>(total));
   }
   static void clear(const Cuda &on, cuda::Buffer<index_t> &totals) {
     cuda::check(cudaMemsetAsync(totals.data(), 0, totals.bytes(), on.stream), "cudaMemsetAsync");
   }
   template <class F> static void count(const Cuda &on, node_t n, const F &f, NodeCounts *counts) {
-    if (n <= 0) return;
-    graph_kernels::count_nodes<<<unsigned(n - 1) / cuda::row_threads + 1, cuda::row_threads, 0, on.stream>>>(n, f,
-                                                                                                             counts);
-    cuda::check_launch("count_nodes");
+    graph_kernels::start("count_nodes", graph_kernels::count_nodes<F>, on, n, cuda::row_threads, cuda::row_threads, 0,
+                         f, counts);
   }
   template <class F> static void ahead(const Cuda &on, node_t n, double per_node, const F &f, index_t *total) {
     if (n <= 0) return;
@@ -275,12 +271,10 @@ template <> struct GraphLoops<Cuda> {
   }
   template <class F>
   static void count_together(const Cuda &on, node_t n, double couplings, const F &f, NodeCounts *counts) {
-    if (n <= 0) return;
     graph_kernels::with_few_lanes(n, couplings, [&](auto lanes) {
-      graph_kernels::count_nodes_together<lanes>
-          <<<graph_kernels::blocks_of_nodes<lanes>(n), cuda::row_threads, 0, on.stream>>>(n, f, counts);
+      graph_kernels::start("count_nodes_together", graph_kernels::count_nodes_together<lanes, F>, on, n,
+                           cuda::row_threads / lanes, cuda::row_threads, 0, f, counts);
     });
-    cuda::check_launch("count_nodes_together");
   }
   template <class F> static void together(const Cuda &on, node_t n, double couplings, const F &f) {
     graph_kernels::with_lanes(couplings, [&](auto lanes) { graph_kernels::together<lanes>(on, n, f); });
@@ -296,10 +290,14 @@ template <> struct GraphLoops<Cuda> {
     return {};
   }
   template <class F> static void put_lists(const Cuda &on, node_t n, double couplings, const F &f, Kept) {
-    if constexpr (F::collects)
-      with_set(on, n, couplings, f);
-    else
-      together(on, n, couplings, f);
+    using namespace graph_kernels;
+    if constexpr (F::collects) {
+      const int words = (n - 1) / WarpWithBits::columns_of_word + 1; // of n columns
+      if (words <= most_words) return with_bits(on, n, words, f);
+      if (couplings < 24.0) return with_table<Table>(on, n, f);
+      with_table<WarpTable<512>>(on, n, f);
+    } else
+      GraphLoops::together(on, n, couplings, f);
   }
   template <class F> static void add_up(const Cuda &on, node_t n, double couplings, double listed, const F &f) {
     using namespace graph_kernels;
@@ -323,16 +321,6 @@ template <> struct GraphLoops<Cuda> {
     if (longest <= 128) return with_numbers<32, 128>(on, n, f);
     with_numbers<32, 256>(on, n, f);
   }
-
-private:
-  // They collect columns of n.
-  template <class F> static void with_set(const Cuda &on, node_t n, double couplings, const F &f) {
-    if (n <= 0) return;
-    const int words = (n - 1) / graph_kernels::WarpWithBits::columns_of_word + 1;
-    if (words <= graph_kernels::most_words) return graph_kernels::with_bits(on, n, words, f);
-    if (couplings < 24.0) return graph_kernels::with_table<graph_kernels::Table>(on, n, f);
-    graph_kernels::with_table<graph_kernels::WarpTable<512>>(on, n, f);
-  }
 };
 
 template <> class ChoiceLoops<Cuda> {
@@ -349,9 +337,8 @@ public:
     using namespace graph_kernels;
     if (n <= 0) return false;
     total_.clear(on_.stream);
-    sum_asked_nodes<<<blocks_of_nodes<asking_lanes>(n), cuda::row_threads, 0, on_.stream>>>(
-        n, f, reinterpret_cast<unsigned long long *>(total_.device()));
-    cuda::check_launch("sum_asked_nodes");
+    start("sum_asked_nodes", sum_asked_nodes<F>, on_, n, cuda::row_threads / asking_lanes, cuda::row_threads, 0, f,
+          reinterpret_cast<unsigned long long *>(total_.device()));
     return total_.read(on_.stream) != 0;
   }
   node_t offsets(node_t *count, node_t n, index_t most) {
@@ -364,18 +351,17 @@ public:
     const node_t *in_all = read_offsets(true);
     return {in_all[0], in_all[1]};
   }
-  void sort(const node_t *key, node_t n, node_t bound, node_t *order) {
+  template <class Key> void sort(const Key *key, node_t n, Key bound, node_t *order) {
     if (!n) return;
     const cuda::Scratch::Frame frame(scratch_);
-    node_t *all = scratch_.take<node_t>(n), *sorted = scratch_.take<node_t>(n);
-    Loops::each(on_, n, graph_kernels::Identity{all});
-    cuda::sort(scratch_, key, sorted, all, order, n, bound);
+    node_t *const all = scratch_.take<node_t>(n);
+    Loops::each(on_, n, CountFrom{0, all});
+    cuda::sort(scratch_, key, scratch_.take<Key>(n), all, order, n, bound);
   }
   void decide(node_t n, double couplings, const Decide &decide, signed char *colour) {
     const cuda::Scratch::Frame frame(scratch_);
-    node_t *all = scratch_.take<node_t>(n), *order = scratch_.take<node_t>(n);
-    Loops::each(on_, n, graph_kernels::Identity{all});
-    cuda::sort(scratch_, decide.priority, scratch_.take<priority_t>(n), all, order, n, ~priority_t(0));
+    node_t *const order = scratch_.take<node_t>(n);
+    sort(decide.priority, n, ~priority_t(0), order);
     const bool may_finish = n <= most_on_host;
     const auto run = [&](auto *kernel, int lanes) {
       const unsigned blocks = unsigned(n - 1) / unsigned(cuda::row_threads / lanes) + 1;

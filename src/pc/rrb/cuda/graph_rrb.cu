@@ -1,7 +1,7 @@
 // RRB on the graph, on CUDA devices.
 #include "exec/cuda/sums.cuh"
 #include "pc/rrb/cuda/graph_loops.cuh"
-#include "pc/rrb/graph/graph_rrb.hpp"
+#include "pc/rrb/graph/graph_apply.hpp"
 #include "pc/rrb/graph/halved_rrb.hpp"
 #include "pc/rrb/graph/matrix_rows.hpp"
 #include "pc/rrb/graph/rows_of_ranks.hpp"

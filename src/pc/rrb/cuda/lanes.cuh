@@ -27,17 +27,18 @@ public:
   const int lane = int(threadIdx.x) % lanes;
 
   __device__ bool first() const { return lane == 0; }
-  __device__ node_t least(node_t mine) const {
-    for (int step = lanes / 2; step; step /= 2) mine = min(mine, __shfl_xor_sync(all(), mine, step, lanes));
+  template <class T, class F> __device__ T reduce(T mine, const F &f) const {
+    for (int step = lanes / 2; step; step /= 2) mine = f(mine, __shfl_xor_sync(all(), mine, step, lanes));
     return mine;
   }
-  __device__ double most(double mine) const {
-    for (int step = lanes / 2; step; step /= 2) mine = fmax(mine, __shfl_xor_sync(all(), mine, step, lanes));
-    return mine;
+  __device__ node_t least(node_t mine) const {
+    return reduce(mine, [](node_t a, node_t b) { return min(a, b); });
+  }
+  template <class T> __device__ T most(T mine) const {
+    return reduce(mine, [](T a, T b) { return b > a ? b : a; });
   }
   template <class T> __device__ T sum(T mine) const {
-    for (int step = lanes / 2; step; step /= 2) mine += __shfl_xor_sync(all(), mine, step, lanes);
-    return mine;
+    return reduce(mine, [](T a, T b) { return a + b; });
   }
   __device__ bool any(bool mine) const { return votes(mine) != 0; }
   __device__ node_t rank(bool mine, node_t &n) const {
@@ -123,7 +124,7 @@ private:
       }
       if (smaller < n && n <= smaller + equal) found = mine;
     }
-    return largest(found);
+    return most(found);
   }
   template <class F>
   __device__ std::uint64_t smallest_by_digits(node_t begin, node_t end, node_t n, const F &key) const {
@@ -160,14 +161,7 @@ private:
 #pragma unroll
     for (int i = 0; i < some; ++i) take(kept[i]);
     for (node_t k = from; k < end; k += lanes) take(key(k));
-    return largest(found);
-  }
-  __device__ std::uint64_t largest(std::uint64_t mine) const {
-    for (int step = lanes / 2; step; step /= 2) {
-      const std::uint64_t other = __shfl_xor_sync(all(), mine, step, lanes);
-      if (other > mine) mine = other;
-    }
-    return mine;
+    return most(found);
   }
 
 protected:

@@ -16,14 +16,14 @@ constexpr double fewest_reds = 0.02, fewest_off_grids = 0.1; // of a graph's nod
 constexpr node_t small_graph = 4096, longest_row = 8192;
 constexpr index_t most_couplings = 64, most_fill = 4;
 
-struct SetColour {
+struct SetPlainColour {
   const node_t *point;
   index_t nx;
-  int level; // of plain RRB; 0: undecided
+  int level;
   signed char *colour;
 
   PETSCRRB_HD void operator()(node_t p) const {
-    colour[p] = !level ? undecided : plain_level(point[p] % nx, point[p] / nx) == level ? red : black;
+    colour[p] = plain_level(point[p] % nx, point[p] / nx) == level ? red : black;
   }
 };
 struct SetPriority {
@@ -32,11 +32,6 @@ struct SetPriority {
   priority_t *priority;
 
   PETSCRRB_HD void operator()(node_t p) const { priority[p] = priority_of(point[p] % nx, point[p] / nx); }
-};
-struct SetPoint {
-  node_t *point;
-
-  PETSCRRB_HD void operator()(node_t p) const { point[p] = p; }
 };
 struct IsBlack {
   const signed char *colour;
@@ -54,17 +49,6 @@ struct SetNumber {
     number[p] = is_black ? blacks[p] : ~(p - blacks[p]);
     if (is_black) black_node[blacks[p]] = p;
   }
-};
-struct TakePoints {
-  const node_t *black, *point;
-  node_t *next;
-
-  PETSCRRB_HD void operator()(node_t p) const { next[p] = point[black[p]]; }
-};
-struct ClearCounts {
-  NodeCounts *counts; // of one level
-
-  PETSCRRB_HD void operator()(node_t) const { *counts = {}; }
 };
 // A choice takes the time of couplings of couplings, and the last block has no more than some thousand unknowns.
 template <class Backend> index_t GraphLevels<Backend>::most_couplings_of(node_t n) const {
@@ -97,7 +81,7 @@ template <class Backend> template <class Matrix> void GraphLevels<Backend>::make
   Level &level = levels_.front();
   const node_t n = node_t(extent_.nodes());
   level.point.resize(n);
-  Loops::each(on_, n, SetPoint{level.point.data()});
+  Loops::each(on_, n, CountFrom{0, level.point.data()});
   level.rows.start.resize(n + 1);
   Loops::each(on_, n, CountNeighbours<Matrix>{s, level.rows.start.data()});
   const node_t couplings = choosing_->offsets(level.rows.start.data(), n, any_number);
@@ -117,7 +101,7 @@ template <class Backend> bool GraphLevels<Backend>::may_be_plain(int l) const {
 template <class Backend> bool GraphLevels<Backend>::colour_plainly(Level &level, int l) {
   const node_t n = level.rows.n();
   level.colour.resize(n);
-  Loops::each(on_, n, SetColour{level.point.data(), extent_.x.n, l + 1, level.colour.data()});
+  Loops::each(on_, n, SetPlainColour{level.point.data(), extent_.x.n, l + 1, level.colour.data()});
   level.plain = !choosing_->any_asked(n, FailsPlainly{{graph(level), level.colour.data(), plain_limits}});
   return level.plain;
 }
@@ -126,7 +110,7 @@ template <class Backend> void GraphLevels<Backend>::colour_by_support(Level &lev
   const node_t n = level.rows.n();
   Array<priority_t> priority;
   priority.resize(n);
-  level.colour.resize(n);
+  level.colour.resize(n); // undecided
   level.plain = false;
   if (on_grid_)
     Loops::each(on_, n, SetPriority{level.point.data(), extent_.x.n, priority.data()});
@@ -134,23 +118,18 @@ template <class Backend> void GraphLevels<Backend>::colour_by_support(Level &lev
     Loops::each(on_, n, SetPriorityIn3D{level.point.data(), nx_, ny_, priority.data()});
   else
     Loops::each(on_, n, SetPriorityByDegree{level.rows.rows(), level.point.data(), priority.data()});
-  Loops::each(on_, n, SetColour{level.point.data(), extent_.x.n, 0, level.colour.data()});
-  choosing_->decide(n, double(level.rows.couplings()) / n,
+  choosing_->decide(n, level.rows.on_average(),
                     {{graph(level), level.colour.data(), choice_limits, true}, priority.data()}, level.colour.data());
 }
 
 // Of the first level, whose colours are plain ones and whose numbers are kept: whether a choice by support would give others.
 template <class Backend> bool GraphLevels<Backend>::may_choose_others(const Level &level) {
-  const Graph g{level.rows.n(), level.rows.rows(), level.w.data(), level.e.data()};
+  const Graph g = kept_graph(level);
   return choosing_->any(g.n, MayChooseOthers{{g, level.colour.data(), choice_limits}});
 }
 
-// Of a level, once those of the next one are there; and back, where that one is given up.
-template <class Backend> void GraphLevels<Backend>::keep_numbers(Level &level) {
-  level.w = std::move(w_[now_]), level.e = std::move(e_[now_]), level.inverse = std::move(inverse_);
-  w_[now_] = {}, e_[now_] = {}, inverse_ = {};
-}
-template <class Backend> void GraphLevels<Backend>::take_numbers_back(Level &level) {
+// A level keeps its numbers once those of the next one are there, and gives them back where that one is given up: the other side has none.
+template <class Backend> void GraphLevels<Backend>::swap_numbers(Level &level) {
   std::swap(level.w, w_[now_]), std::swap(level.e, e_[now_]), std::swap(level.inverse, inverse_);
 }
 
@@ -169,12 +148,12 @@ template <class Backend> bool GraphLevels<Backend>::take_reds(Level &level) {
 
 // With its numbers.
 template <class Backend> void GraphLevels<Backend>::make_next(const Level &level, Level &next) {
-  const node_t n = level.rows.n(), blacks = n - level.reds;
-  const double each = double(level.rows.couplings()) / n;
+  const node_t blacks = level.rows.n() - level.reds;
+  const double each = level.rows.on_average();
   next.rows.start.resize(blacks + 1);
   room(e_[now_ ^ 1], blacks);
   MakeNext make{{level.rows.rows(), level.number.data(), level.black.data(), nullptr, next.rows.start.data()},
-                fill(level, next.rows, nullptr)};
+                fill(level, next, nullptr)};
   auto kept = Loops::count_lists(on_, blacks, each, make, most_couplings_of(blacks));
   const node_t couplings = choosing_->offsets(next.rows.start.data(), blacks, any_number);
   check_couplings(next.rows.start.data(), blacks, couplings);
@@ -184,11 +163,11 @@ template <class Backend> void GraphLevels<Backend>::make_next(const Level &level
   Loops::put_lists(on_, blacks, each, make, std::move(kept));
   if (!Loops::keeps) fill_next(level, next, weights(1));
   next.point.resize(blacks);
-  Loops::each(on_, blacks, TakePoints{level.black.data(), level.point.data(), next.point.data()});
+  Loops::each(on_, blacks, TakeFrom{level.point.data(), level.black.data(), next.point.data()});
 }
 
 template <class Backend>
-void GraphLevels<Backend>::choose(const PreparedStencil &s, Lumping lumping, const Depth &most) {
+void GraphLevels<Backend>::choose(const PreparedStencil &s, Lumping lumping, const Options &most) {
   levels_.clear();
   on_.clear(counts_);
   now_ = 0;
@@ -204,7 +183,7 @@ void GraphLevels<Backend>::choose(const PreparedStencil &s, Lumping lumping, con
     int l = count();
     const auto is_last = [&] {
       const auto &rows = levels_[l].rows;
-      return l >= std::min(most.levels, most_levels - 1) || rows.n() <= most.last ||
+      return l >= std::min(most.levels, most_levels - 1) || rows.n() <= most.last_unknowns ||
              (!on_grid_ && rows.n() <= small_graph && rows.couplings() > most_couplings * rows.n());
     };
     if (!by_support && may_be_plain(l)) {
@@ -217,8 +196,8 @@ void GraphLevels<Backend>::choose(const PreparedStencil &s, Lumping lumping, con
         } else if (l % 2) { // then the grid's first level is not plain either
           levels_.pop_back();
           now_ ^= 1;
-          take_numbers_back(levels_[--l]);
-          Loops::each(on_, 1, ClearCounts{counts_.data() + l});
+          swap_numbers(levels_[--l]);
+          counts_.set(l, {});
         }
       }
     } else
@@ -234,22 +213,22 @@ void GraphLevels<Backend>::choose(const PreparedStencil &s, Lumping lumping, con
     find_pivots(levels_[l], lumping, l);
     levels_.emplace_back();
     make_next(levels_[l], levels_[l + 1]);
-    keep_numbers(levels_[l]);
+    swap_numbers(levels_[l]);
     now_ ^= 1;
     if (by_support) let_light_slide(levels_[l + 1]);
   }
-  keep_numbers(levels_.back());
+  swap_numbers(levels_.back());
   levels_.back().colour = {};
 }
 
 template <class Backend> template <class At> void GraphLevels<Backend>::end_choosing(const At &at) {
   for (int l = 0; l <= count(); ++l) {
     const Level &level = levels_[l];
-    const Graph g{level.rows.n(), level.rows.rows(), level.w.data(), level.e.data()};
+    const Graph g = kept_graph(level);
     at(l, on_, g, level.inverse.data());
     if (l == count()) break;
     list_pairs(levels_[l]);
-    if (!on_grid_ && Loops::stores_products(on_average(level.rows))) list_products(levels_[l], levels_[l + 1]);
+    if (!on_grid_ && Loops::stores_products(level.rows.on_average())) list_products(levels_[l], levels_[l + 1]);
     count_unsupported(on_, g, level);
   }
   make_room();
@@ -261,19 +240,19 @@ template <class Backend> void GraphLevels<Backend>::list_pairs(Level &level) {
   const RedPairsOf some{rows, level.colour.data(), one_tested_in(n)};
   RedPairs<Backend> &pairs = level.pairs;
   room(count_, n + 1);
-  Loops::each(on_, n, CountRedPairs{some, count_.data()});
+  Loops::each(on_, n, CountCouplings<RedPairsOf>{rows, some, count_.data()});
   const node_t in_all = choosing_->offsets(count_.data(), n, level.rows.couplings());
   if (!in_all) return;
   room(ways_.row, in_all);
   pairs.place.resize(in_all), pairs.path.resize(in_all + 1);
-  Loops::each(on_, n, ListRedPairs{some, count_.data(), ways_.row.data(), pairs.place.data()});
+  Loops::each(on_, n,
+              ListCouplings<RedPairsOf>{rows, some, count_.data(), ways_.row.data(), nullptr, pairs.place.data()});
   ListPaths list{rows, some.colour, ways_.row.data(), pairs.place.data(), nullptr, pairs.path.data(), nullptr, nullptr};
-  const double each = double(level.rows.couplings()) / n;
-  Loops::together(on_, in_all, each, list);
+  Loops::together(on_, in_all, level.rows.on_average(), list);
   const node_t paths = choosing_->offsets(pairs.path.data(), in_all, any_number);
   pairs.a.resize(paths), pairs.b.resize(paths);
   list.path = pairs.path.data(), list.a = pairs.a.data(), list.b = pairs.b.data();
-  Loops::together(on_, in_all, each, list);
+  Loops::together(on_, in_all, level.rows.on_average(), list);
 }
 
 template <class Backend> void GraphLevels<Backend>::list_products(Level &level, const Level &next) {
@@ -283,9 +262,9 @@ template <class Backend> void GraphLevels<Backend>::list_products(Level &level, 
   for (products.longest = 62; products.longest < longest_row && some_are_longer();)
     products.longest = products.longest < 254 ? 2 * products.longest + 2 : longest_row;
   const node_t n = rows.n();
-  const FillNext f = fill(level, rows, nullptr, next.slid());
+  const FillNext f = fill(level, next, nullptr);
   products.added.resize(level.rows.couplings()), products.start.resize(n + 1);
-  Loops::together(on_, n, on_average(level.rows), CountProducts{f, products.added.data(), products.start.data()});
+  Loops::together(on_, n, level.rows.on_average(), CountProducts{f, products.added.data(), products.start.data()});
   node_t in_all;
   try {
     in_all = choosing_->offsets(products.start.data(), n, any_number);

@@ -4,6 +4,7 @@
 
 #include "pc/rrb/graph/couplings.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace petscrrb::rrb {
@@ -56,6 +57,29 @@ struct Coupling {
   double w;
 };
 
+// --- of lists ---
+
+struct CountFrom {
+  node_t first, *to;
+
+  PETSCRRB_HD void operator()(node_t i) const { to[i] = first + i; }
+};
+template <class From, class To> struct CopyNumber {
+  const From *from;
+  To *to;
+
+  PETSCRRB_HD void operator()(node_t i) const { to[i] = To(from[i]); }
+};
+template <class From, class To> CopyNumber(const From *, To *) -> CopyNumber<From, To>;
+template <class T> struct TakeFrom {
+  const T *from;
+  const node_t *place;
+  T *to;
+
+  PETSCRRB_HD void operator()(node_t i) const { to[i] = from[place[i]]; }
+};
+template <class T> TakeFrom(const T *, const node_t *, T *) -> TakeFrom<T>;
+
 enum Colour : signed char {
   undecided = 0,
   red = 1,
@@ -67,13 +91,18 @@ enum Colour : signed char {
 template <class Backend> struct GraphLoops;
 template <class Backend> class ChoiceLoops;
 
+template <class... Arrays> std::size_t bytes_of(const Arrays &...arrays) {
+  return (std::size_t(0) + ... + arrays.bytes());
+}
+
 template <class Backend> struct RowArrays {
   typename Backend::template Array<node_t> start, column;
 
   node_t n() const { return start.size() ? node_t(start.size()) - 1 : 0; }
   node_t couplings() const { return node_t(column.size()); }
+  double on_average() const { return double(couplings()) / std::max(n(), 1); } // of a row
   Rows rows() const { return {start.data(), column.data()}; }
-  std::size_t bytes() const { return start.bytes() + column.bytes(); }
+  std::size_t bytes() const { return bytes_of(start, column); }
 };
 
 } // namespace petscrrb::rrb

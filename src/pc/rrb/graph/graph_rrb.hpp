@@ -1,4 +1,4 @@
-// RRB with red nodes chosen by support: the factor, and its application.
+// RRB with red nodes chosen by support: the factor. Its application is in graph_apply.hpp.
 #pragma once
 
 #include "pc/rrb/graph/black_graph.hpp"
@@ -18,76 +18,14 @@ template <class Backend, class T> class GraphRrb final : public Factorization {
   using NodeSums = CouplingSums<Backend>;
   template <class V> using Array = typename Backend::template Array<V>;
 
-  // AMLI's at one level, whose nodes and later ones it repeats.
-  class Step final : public AmliStep {
-  public:
-    Step(GraphRrb &of, int level, node_t nodes)
-        : of_(of), on_(of.on_), level_(level), n_(nodes), polynomial_(ListAsBox::rows(nodes)) {
-      r.resize(nodes);
-    }
-
-    int grid() const override { return level_; }
-    AmliReport amli() const override { return {index_t(n_), 1, polynomial_.lambda_max(), polynomial_.used()}; }
-    void keep_right_hand_side(double *) override {} // down() has put it into r, too
-    void second_right_hand_side(double *) override {
-      const SharedSweeps *shared = of_.shared_before(level_);
-      const node_t first = of_.first_[level_];
-      double *const y = of_.s_.data(); // q_ is of an estimate above, which applies this step
-      if (shared) shared->bring_for_product(level_, x());
-      const GraphPolynomial next(matrix(), r.data(), x(), polynomial_.c0(), polynomial_.c1(), y);
-      of_.each_range(shared, level_, of_.grids(), [&](NodeRange part) {
-        NodeSums::each(on_, part.size(), couplings(), next.from(part.begin - first));
-      });
-      of_.each_range(shared, level_, of_.grids(), [&](NodeRange part) {
-        on_.copy(x() + (part.begin - first), y + (part.begin - first), part.size());
-      });
-    }
-    void start_estimate() override {
-      of_.alone_ = true;
-      double *s = of_.s_.data();
-      Loops::each(on_, n_, GraphStart{matrix(), of_.point_.data() + of_.first_[level_], of_.extent_.x.n, s});
-      NodeSums::each(on_, n_, couplings(), GraphProduct(matrix(), s, r.data()));
-    }
-    void put_residual() override { on_.copy(x(), r.data(), n_); }
-    void estimate_step(int j) override {
-      double *s = of_.s_.data();
-      const auto times_x = [&](const double *y) { return AtEntry<ProductOf>{{x(), y}, n_}; };
-      NodeSums::each(on_, n_, couplings(), GraphProduct(matrix(), x(), s));
-      const EstimateStep step = polynomial_.step(on_, j, ListAsBox::box(n_), times_x(r.data()), times_x(s), [](int) {});
-      Loops::each(on_, n_, GraphResidual{s, of_.q_.data(), r.data(), step});
-    }
-    bool finish_estimate(int steps) override {
-      const bool finished = polynomial_.finish(
-          on_, steps, [&](double bound) { return of_.shared_ ? of_.shared_->number_of_first_rank(bound) : bound; });
-      of_.alone_ = !finished;
-      return finished;
-    }
-    std::size_t bytes() const {
-      return split.bytes() + rows.bytes() + w.bytes() + e.bytes() + r.bytes() + polynomial_.bytes();
-    }
-
-    Array<node_t> split; // of each node, where its couplings with nodes of this level and later ones begin in lower_
-    RowArrays<Backend> rows; // the level's graph
-    Array<double> w, e, r;
-
-  private:
-    KeptGraph matrix() const { return {rows.rows(), w.data(), e.data()}; }
-    double couplings() const { return double(rows.couplings()) / n_; }
-    double *x() const { return of_.x_.data() + of_.first_[level_]; }
-
-    GraphRrb &of_;
-    const Backend &on_;
-    int level_;
-    node_t n_;
-    AmliPolynomial<Backend> polynomial_;
-  };
+  class Step; // of AMLI
 
 public:
   // Chooses by the numbers of s, and is factored by them. o.levels: at most; o.amli_grid: not 0 if AMLI's step is wanted. Both become what
   // there is.
   GraphRrb(const Backend &on, const Extent &extent, const Options &o, const PreparedStencil &s, Lumping lumping)
       : on_(on), extent_(extent), options_(o), levels_(on, extent) {
-    levels_.choose(s, lumping, {o.levels, o.last_unknowns});
+    levels_.choose(s, lumping, o);
     v_ = s.v, of_rows_ = s.rows.start;
     options_.storage_grids = 0;
     options_.levels = levels_.count();
@@ -146,13 +84,19 @@ public:
   const Extent &extent() const override { return extent_; }
   const Options &options() const override { return options_; }
   Precision precision() const override { return precision_of<T>; }
-  std::size_t bytes() const override;
+  std::size_t bytes() const override {
+    std::size_t n = bytes_of(levels_, point_, upper_rows_, lower_rows_, source_, upper_, lower_, inverse_, x_,
+                             coarse_r_, block_, s_, q_, a_, last_excess_, split_, diagonal_);
+    for (const auto &o : order_) n += o.bytes();
+    for (const auto &s : steps_) n += s->bytes();
+    return n;
+  }
   GraphReport graph() const override {
     GraphReport report;
     for (int l = 0; l <= grids(); ++l) {
       const auto &level = levels_.level(l);
       report.plain += level.plain && l < grids();
-      report.couplings.push_back(level.rows.n() ? couplings(l) : 0.0);
+      report.couplings.push_back(couplings(l));
     }
     report.factor = below(0) ? double(upper_.size()) / below(0) : 0.0;
     return report;
@@ -175,7 +119,7 @@ private:
   }
 
   node_t below(int l) const { return first_.back() - first_[l]; } // nodes of level l and later ones
-  double couplings(int l) const { return double(levels_.level(l).rows.couplings()) / levels_.level(l).rows.n(); }
+  double couplings(int l) const { return levels_.level(l).rows.on_average(); }
   // What ranks share before a level; NULL where each does all.
   const SharedSweeps *shared_before(int l) const {
     return shared_ && !alone_ && l < shared_->whole() ? shared_.get() : nullptr;
@@ -186,7 +130,6 @@ private:
     for (int l = from; l <= to; ++l)
       if (const NodeRange own = shared->own(l); own.size()) f(own);
   }
-  void add_steps(bool on_grid);
   Step *step_at(int l) const {
     for (const auto &s : steps_)
       if (s->grid() == l) return s.get();
@@ -198,31 +141,188 @@ private:
     double on_average;
     double *copy;
   };
-  void make_order();
-  void make_factor();
-  bool first_is_exact() const;
-  void make_forward(const node_t *after_first, std::vector<Taken> &forward);
-  void make_last_block();
-  void make_amli();
-  void take(int l, const Backend &on, const Graph &, const double *inverse);
   void take_from_earlier(int l, int last, const Taken &);
+
+  // On a grid one, at the first level after the first one to start from at most 1/16 of the unknowns, or a tenth more: grid 2 of odd sides
+  // has more. Else one at each 1/8, or a tenth more, but none just above the last block: what is left of a graph in space couples ever more nodes,
+  // and V-cycles alone do not do.
+  void add_steps(bool on_grid) {
+    if (on_grid && grids() < amli_from_levels) return;
+    double most = 1.1 / (on_grid ? 16 : 8) * below(0);
+    for (int l = 1; l < grids() - (on_grid ? 0 : 1); ++l) {
+      if (below(l) > most) continue;
+      if (!on_grid && below(l) < least_of_step * below(grids())) return;
+      steps_.push_back(std::make_unique<Step>(*this, l, below(l)));
+      if (on_grid) return;
+      most = 1.1 / 8 * below(l);
+    }
+  }
+  void make_order() {
+    order_.resize(grids() + 1);
+    for (int l = grids(); l >= 0; --l) {
+      const auto &level = levels_.level(l);
+      order_[l].resize(level.rows.n());
+      if (l == grids())
+        Loops::each(on_, level.rows.n(), CountFrom{first_[l], order_[l].data()});
+      else
+        Loops::each(on_, level.rows.n(), Order{level.number.data(), order_[l + 1].data(), first_[l], order_[l].data()});
+    }
+    point_.resize(below(0));
+    Loops::each(on_, below(0), PlacePoint{order_[0].data(), levels_.level(0).point.data(), point_.data()});
+  }
+  void make_factor() {
+    const node_t n = below(0), reds = first_[grids()];
+    upper_rows_.start.resize(reds + 1), lower_rows_.start.resize(n + 1);
+    for (int l = 0; l < grids(); ++l) {
+      const auto &level = levels_.level(l);
+      Loops::each(on_, level.rows.n(),
+                  CountFactor{level.rows.rows(), level.colour.data(), order_[l].data(), upper_rows_.start.data(),
+                              lower_rows_.start.data()});
+    }
+    const node_t couplings = levels_.choosing().offsets(upper_rows_.start.data(), reds, any_number);
+    const bool exact = first_is_exact();
+    levels_.choosing().offsets(lower_rows_.start.data(), n, couplings);
+    upper_rows_.column.resize(couplings), lower_rows_.column.resize(couplings), source_.resize(couplings);
+    upper_.resize(couplings), lower_.resize(couplings);
+    inverse_.resize(reds), x_.resize(n), coarse_r_.resize(below(grids()));
+    Array<node_t> end;
+    end.resize(n);
+    Loops::each(on_, n, CopyNumber{lower_rows_.start.data(), end.data()});
+    for (int l = 0; l < grids(); ++l) {
+      const auto &level = levels_.level(l);
+      const Rows rows = level.rows.rows();
+      const signed char *colour = level.colour.data();
+      const node_t *order = order_[l].data();
+      if (Step *step = step_at(l)) {
+        step->split.resize(below(l));
+        Loops::each(on_, below(l), CopyNumber{end.data() + first_[l], step->split.data()});
+      }
+      Loops::each(on_, level.rows.n(),
+                  ListUpper{rows, colour, order, upper_rows_.start.data(), upper_rows_.column.data()});
+      Loops::each(on_, level.rows.n(),
+                  ListLower{rows, colour, order, upper_rows_.start.data(), upper_rows_.column.data(), end.data(),
+                            lower_rows_.column.data(), source_.data()});
+      if (l == 0 && exact) {
+        split_.resize(below(1)), diagonal_.resize(below(1));
+        Loops::each(on_, below(1), CopyNumber{end.data() + first_[1], split_.data()});
+      }
+    }
+    for (node_t first : first_) lower_of_.push_back(on_.to_host(lower_rows_.start.data() + first, 1)[0]);
+    if constexpr (std::is_same_v<T, double>)
+      if (exact)
+        black_ = {first_[1],
+                  below(1),
+                  levels_.level(0).rows.couplings() / 2,
+                  point_.data(),
+                  {upper_rows_.start.data(), upper_rows_.start.data() + 1, upper_rows_.column.data(), upper_.data()},
+                  {lower_rows_.start.data() + first_[1], split_.data(), lower_rows_.column.data(), lower_.data()},
+                  inverse_.data(),
+                  diagonal_.data(),
+                  x_.data()};
+  }
+  // Whether each coupling of the matrix is one of a red node with a black one, and stays.
+  bool first_is_exact() const {
+    if (!std::is_same_v<T, double> || !grids() || levels_.level(0).slid()) return false;
+    return 2 * on_.to_host(upper_rows_.start.data() + first_[1], 1)[0] == levels_.level(0).rows.couplings();
+  }
+  void make_last_block() {
+    const auto &rows = levels_.level(grids()).rows;
+    const node_t n = rows.n();
+    const auto start = on_.to_host(rows.start.data(), n + 1),
+               column = on_.to_host(rows.column.data(), rows.couplings());
+    block_.ia.assign(1, 0);
+    for (node_t p = 0; p < n; ++p) {
+      node_t k = start[p];
+      for (; k < start[p + 1] && column[k] < p; ++k) block_.ja.push_back(column[k]);
+      block_.ja.push_back(p);
+      for (; k < start[p + 1]; ++k) block_.ja.push_back(column[k]);
+      block_.ia.push_back(PetscInt(block_.ja.size()));
+      block_.at.push_back(first_[grids()] + p);
+    }
+    block_.a.assign(block_.ja.size(), 0.0);
+    block_.excess.assign(n, 0.0);
+    if (Backend::on_device) a_.resize(block_.a.size()), last_excess_.resize(n);
+  }
+  void make_amli() {
+    for (const auto &step : steps_) {
+      const int l = step->grid();
+      const Rows rows = levels_.level(l).rows.rows();
+      const node_t n = below(l), first = first_[l], *order = order_[l].data();
+      step->rows.start.resize(n + 1);
+      Loops::each(on_, n, CountKept{rows, order, first, step->rows.start.data()});
+      step->rows.column.resize(
+          levels_.choosing().offsets(step->rows.start.data(), n, levels_.level(l).rows.couplings()));
+      Loops::each(on_, n, ListKept{rows, order, step->rows.start.data(), first, step->rows.column.data()});
+      step->w.resize(step->rows.couplings()), step->e.resize(n);
+    }
+    if (!steps_.empty()) s_.resize(below(options_.amli_grid)), q_.resize(below(options_.amli_grid));
+  }
+  // Of each level's nodes what they take from earlier ones; of a step's level, and of the last block, that of later nodes at once. Lists of
+  // what a node takes from are divided at steps only: what earlier levels give is taken on the way from level 0 or 1.
+  // after_first: what is taken from level 0 ends there, for sweeps that begin at level 1; or NULL.
+  void make_forward(const node_t *after_first, std::vector<Taken> &forward) {
+    const Step *above = nullptr;
+    for (int l = after_first ? 2 : 1; l <= grids(); ++l) {
+      const Step *const step = step_at(l);
+      if (after_first && above) {
+        forward.push_back(forward_[l - 1]);
+        continue;
+      }
+      const node_t *const start = lower_rows_.start.data() + first_[l];
+      const node_t *const begin = above         ? above->split.data() + (first_[l] - first_[above->grid()])
+                                  : after_first ? after_first + (first_[l] - first_[1])
+                                                : start;
+      const node_t *const end = step ? step->split.data() : start + 1;
+      const node_t n = first_[step ? grids() + 1 : l + 1] - first_[l];
+      const index_t couplings = levels_.choosing().sum(n, CountTaken{begin, end});
+      double *const copy = l == grids() ? coarse_r_.data()
+                           : step       ? step->r.data()
+                                        : nullptr; // where another one is wanted
+      forward.push_back({{begin, end, lower_rows_.column.data(), lower_.data()}, n, double(couplings) / n, copy});
+      if (step) above = step;
+    }
+  }
+  // The numbers of a level.
+  void take(int l, const Backend &on, const Graph &g, const double *inverse) {
+    if (l == grids()) {
+      double *a = Backend::on_device ? a_.data() : block_.a.data();
+      double *excess = Backend::on_device ? last_excess_.data() : block_.excess.data();
+      Loops::each(on, g.n, FillLastBlock{g, a, excess});
+      return;
+    }
+    const node_t *order = order_[l].data();
+    if (Step *step = step_at(l))
+      Loops::together(on, g.n, couplings(l),
+                      FillKept{g, order, step->rows.start.data(), first_[l], step->w.data(), step->e.data()});
+    const FillUpper<T> fill{g,
+                            levels_.level(l).colour.data(),
+                            order,
+                            upper_rows_.start.data(),
+                            inverse,
+                            inverse_.data(),
+                            upper_.data(),
+                            l == 0 && black_ ? diagonal_.data() : nullptr,
+                            first_[1]};
+    Loops::together_or_alone(on, g.n, couplings(l), fill);
+  }
   // Those of the transpose of level l's nodes, which earlier levels have.
   void fill_lower(const Backend &on, int l) {
     const node_t begin = lower_of_[l], n = lower_of_[l + 1] - begin;
-    Loops::each(on, n, FillLower<T>{source_.data() + begin, upper_.data(), lower_.data() + begin});
+    Loops::each(on, n, TakeFrom{upper_.data(), source_.data() + begin, lower_.data() + begin});
   }
 
   const Backend &on_;
   Extent extent_;
   Options options_;
   GraphLevels<Backend> levels_;
-  std::vector<node_t> first_;                         // node of each level, of the last block, and the end
-  std::vector<Array<node_t>> order_;                  // of the nodes of each level's graph
-  Array<node_t> point_;                               // of each node
-  Array<node_t> upper_start_, upper_column_;          // of a red node: its couplings, with nodes of later levels
-  Array<node_t> lower_start_, lower_column_, source_; // the transpose, in the order of levels
-  Array<T> upper_, lower_;                            // weight/d
-  Array<double> inverse_, x_, coarse_r_;              // 1/d
+  std::vector<node_t> first_;                // node of each level, of the last block, and the end
+  std::vector<Array<node_t>> order_;         // of the nodes of each level's graph
+  Array<node_t> point_;                      // of each node
+  RowArrays<Backend> upper_rows_;            // of a red node: its couplings, with nodes of later levels
+  RowArrays<Backend> lower_rows_;            // the transpose, in the order of levels
+  Array<node_t> source_;                     // of each entry of that, where it stands in the former
+  Array<T> upper_, lower_;                   // weight/d
+  Array<double> inverse_, x_, coarse_r_;     // 1/d
   std::vector<node_t> lower_of_;             // where that of each level's nodes begins, of the last block, and the end
   typename Backend::Branch beside_;          // where it is filled
   std::vector<Taken> forward_, below_first_; // of levels 1, 2, ...; of levels 2, 3, ... where a sweep begins at level 1
@@ -230,7 +330,6 @@ private:
   Array<double> diagonal_; // of these nodes
   std::optional<BlackGraph> black_; // which has both
   LastBlock block_;
-  Array<PetscInt> ia_, ja_;
   Array<double> a_, last_excess_; // where the backend is no host
   std::vector<std::unique_ptr<Step>> steps_;
   Array<double> s_, q_; // of the step at hand
@@ -240,281 +339,5 @@ private:
   std::unique_ptr<SharedSweeps> shared_;
   bool alone_ = false; // while AMLI's bounds are estimated: each rank has all vectors
 };
-
-// On a grid one, at the first level after the first one to start from at most 1/16 of the unknowns, or a tenth more: grid 2 of odd sides
-// has more. Else one at each 1/8, or a tenth more, but none just above the last block: what is left of a graph in space couples ever more nodes,
-// and V-cycles alone do not do.
-template <class Backend, class T> void GraphRrb<Backend, T>::add_steps(bool on_grid) {
-  if (on_grid && grids() < amli_from_levels) return;
-  double most = 1.1 / (on_grid ? 16 : 8) * below(0);
-  for (int l = 1; l < grids() - (on_grid ? 0 : 1); ++l) {
-    if (below(l) > most) continue;
-    if (!on_grid && below(l) < least_of_step * below(grids())) return;
-    steps_.push_back(std::make_unique<Step>(*this, l, below(l)));
-    if (on_grid) return;
-    most = 1.1 / 8 * below(l);
-  }
-}
-
-template <class Backend, class T> void GraphRrb<Backend, T>::make_order() {
-  order_.resize(grids() + 1);
-  for (int l = grids(); l >= 0; --l) {
-    const auto &level = levels_.level(l);
-    order_[l].resize(level.rows.n());
-    if (l == grids())
-      Loops::each(on_, level.rows.n(), OrderOfLast{first_[l], order_[l].data()});
-    else
-      Loops::each(on_, level.rows.n(), Order{level.number.data(), order_[l + 1].data(), first_[l], order_[l].data()});
-  }
-  point_.resize(below(0));
-  Loops::each(on_, below(0), PlacePoint{order_[0].data(), levels_.level(0).point.data(), point_.data()});
-}
-
-template <class Backend, class T> void GraphRrb<Backend, T>::make_factor() {
-  const node_t n = below(0), reds = first_[grids()];
-  upper_start_.resize(reds + 1), lower_start_.resize(n + 1);
-  for (int l = 0; l < grids(); ++l) {
-    const auto &level = levels_.level(l);
-    Loops::each(on_, level.rows.n(),
-                CountFactor{level.rows.rows(), level.colour.data(), order_[l].data(), upper_start_.data(),
-                            lower_start_.data()});
-  }
-  const node_t couplings = levels_.choosing().offsets(upper_start_.data(), reds, any_number);
-  const bool exact = first_is_exact();
-  levels_.choosing().offsets(lower_start_.data(), n, couplings);
-  upper_column_.resize(couplings), lower_column_.resize(couplings), source_.resize(couplings);
-  upper_.resize(couplings), lower_.resize(couplings);
-  inverse_.resize(reds), x_.resize(n), coarse_r_.resize(below(grids()));
-  Array<node_t> end;
-  end.resize(n);
-  Loops::each(on_, n, CopyNumber{lower_start_.data(), end.data()});
-  for (int l = 0; l < grids(); ++l) {
-    const auto &level = levels_.level(l);
-    const Rows rows = level.rows.rows();
-    const signed char *colour = level.colour.data();
-    const node_t *order = order_[l].data();
-    if (Step *step = step_at(l)) {
-      step->split.resize(below(l));
-      Loops::each(on_, below(l), CopyNumber{end.data() + first_[l], step->split.data()});
-    }
-    Loops::each(on_, level.rows.n(), ListUpper{rows, colour, order, upper_start_.data(), upper_column_.data()});
-    Loops::each(on_, level.rows.n(),
-                ListLower{rows, colour, order, upper_start_.data(), upper_column_.data(), end.data(),
-                          lower_column_.data(), source_.data()});
-    if (l == 0 && exact) {
-      split_.resize(below(1)), diagonal_.resize(below(1));
-      Loops::each(on_, below(1), CopyNumber{end.data() + first_[1], split_.data()});
-    }
-  }
-  for (node_t first : first_) lower_of_.push_back(on_.to_host(lower_start_.data() + first, 1)[0]);
-  if constexpr (std::is_same_v<T, double>)
-    if (exact)
-      black_ = {first_[1],
-                below(1),
-                levels_.level(0).rows.couplings() / 2,
-                point_.data(),
-                {upper_start_.data(), upper_start_.data() + 1, upper_column_.data(), upper_.data()},
-                {lower_start_.data() + first_[1], split_.data(), lower_column_.data(), lower_.data()},
-                inverse_.data(),
-                diagonal_.data(),
-                x_.data()};
-}
-
-// Whether each coupling of the matrix is one of a red node with a black one, and stays.
-template <class Backend, class T> bool GraphRrb<Backend, T>::first_is_exact() const {
-  if (!std::is_same_v<T, double> || !grids() || levels_.level(0).slid()) return false;
-  return 2 * on_.to_host(upper_start_.data() + first_[1], 1)[0] == levels_.level(0).rows.couplings();
-}
-
-template <class Backend, class T> void GraphRrb<Backend, T>::make_amli() {
-  for (const auto &step : steps_) {
-    const int l = step->grid();
-    const Rows rows = levels_.level(l).rows.rows();
-    const node_t n = below(l), first = first_[l], *order = order_[l].data();
-    step->rows.start.resize(n + 1);
-    Loops::each(on_, n, CountKept{rows, order, first, step->rows.start.data()});
-    step->rows.column.resize(levels_.choosing().offsets(step->rows.start.data(), n, levels_.level(l).rows.couplings()));
-    Loops::each(on_, n, ListKept{rows, order, step->rows.start.data(), first, step->rows.column.data()});
-    step->w.resize(step->rows.couplings()), step->e.resize(n);
-  }
-  if (!steps_.empty()) s_.resize(below(options_.amli_grid)), q_.resize(below(options_.amli_grid));
-}
-
-template <class Backend, class T> void GraphRrb<Backend, T>::make_last_block() {
-  const auto &rows = levels_.level(grids()).rows;
-  const node_t n = rows.n();
-  const auto start = on_.to_host(rows.start.data(), n + 1), column = on_.to_host(rows.column.data(), rows.couplings());
-  block_.ia.assign(1, 0);
-  for (node_t p = 0; p < n; ++p) {
-    node_t k = start[p];
-    for (; k < start[p + 1] && column[k] < p; ++k) block_.ja.push_back(column[k]);
-    block_.ja.push_back(p);
-    for (; k < start[p + 1]; ++k) block_.ja.push_back(column[k]);
-    block_.ia.push_back(PetscInt(block_.ja.size()));
-    block_.at.push_back(first_[grids()] + p);
-  }
-  block_.a.assign(block_.ja.size(), 0.0);
-  block_.excess.assign(n, 0.0);
-  Backend::assign(ia_, block_.ia), Backend::assign(ja_, block_.ja);
-  if (Backend::on_device) a_.resize(block_.a.size()), last_excess_.resize(n);
-}
-
-// The numbers of a level.
-template <class Backend, class T>
-void GraphRrb<Backend, T>::take(int l, const Backend &on, const Graph &g, const double *inverse) {
-  if (l == grids()) {
-    double *a = Backend::on_device ? a_.data() : block_.a.data();
-    double *excess = Backend::on_device ? last_excess_.data() : block_.excess.data();
-    Loops::each(on, g.n, FillLastBlock{g, ia_.data(), ja_.data(), a, excess});
-    return;
-  }
-  const node_t *order = order_[l].data();
-  if (Step *step = step_at(l))
-    Loops::together(on, g.n, couplings(l),
-                    FillKept{g, order, step->rows.start.data(), first_[l], step->w.data(), step->e.data()});
-  const FillUpper<T> fill{g,
-                          levels_.level(l).colour.data(),
-                          order,
-                          upper_start_.data(),
-                          inverse,
-                          inverse_.data(),
-                          upper_.data(),
-                          l == 0 && black_ ? diagonal_.data() : nullptr,
-                          first_[1]};
-  Loops::together_or_alone(on, g.n, couplings(l), fill);
-}
-
-template <class Backend, class T> std::size_t GraphRrb<Backend, T>::bytes() const {
-  std::size_t n = levels_.bytes() + point_.bytes() + upper_start_.bytes() + upper_column_.bytes() +
-                  lower_start_.bytes() + lower_column_.bytes() + source_.bytes() + upper_.bytes() + lower_.bytes() +
-                  inverse_.bytes() + x_.bytes() + coarse_r_.bytes() + block_.bytes() + s_.bytes() + q_.bytes() +
-                  ia_.bytes() + ja_.bytes() + a_.bytes() + last_excess_.bytes();
-  n += split_.bytes() + diagonal_.bytes();
-  for (const auto &o : order_) n += o.bytes();
-  for (const auto &s : steps_) n += s->bytes();
-  return n;
-}
-
-// --- the application ---
-
-// Of each level's nodes what they take from earlier ones; of a step's level, and of the last block, that of later nodes at once. Lists of
-// what a node takes from are divided at steps only: what earlier levels give is taken on the way from level 0 or 1.
-// after_first: what is taken from level 0 ends there, for sweeps that begin at level 1; or NULL.
-template <class Backend, class T>
-void GraphRrb<Backend, T>::make_forward(const node_t *after_first, std::vector<Taken> &forward) {
-  const Step *above = nullptr;
-  for (int l = after_first ? 2 : 1; l <= grids(); ++l) {
-    const Step *const step = step_at(l);
-    if (after_first && above) {
-      forward.push_back(forward_[l - 1]);
-      continue;
-    }
-    const node_t *const start = lower_start_.data() + first_[l];
-    const node_t *const begin = above         ? above->split.data() + (first_[l] - first_[above->grid()])
-                                : after_first ? after_first + (first_[l] - first_[1])
-                                              : start;
-    const node_t *const end = step ? step->split.data() : start + 1;
-    const node_t n = first_[step ? grids() + 1 : l + 1] - first_[l];
-    const index_t couplings = levels_.choosing().sum(n, CountTaken{begin, end});
-    double *const copy = l == grids() ? coarse_r_.data()
-                         : step       ? step->r.data()
-                                      : nullptr; // where another one is wanted
-    forward.push_back({{begin, end, lower_column_.data(), lower_.data()}, n, double(couplings) / n, copy});
-    if (step) above = step;
-  }
-}
-
-template <class Backend, class T>
-bool GraphRrb<Backend, T>::share(Ranks &ranks, const std::vector<index_t> &cuts, index_t gather_size) {
-  int l = below(0) <= gather_size ? 0 : grids();
-  for (auto step = steps_.rbegin(); l && step != steps_.rend(); ++step)
-    if (below((*step)->grid()) <= gather_size) l = (*step)->grid();
-  if (l == 0) return false;
-  Array<index_t> at;
-  Array<node_t> owner;
-  Backend::assign(at, cuts), owner.resize(below(0));
-  Loops::each(on_, below(0), OwnerOf{point_.data(), at.data(), ranks.count(), owner.data()});
-  SharedFactor f{first_, on_.to_host(owner.data(), owner.size()), {}, {}};
-  f.upper = crossings(on_, {upper_start_.data(), upper_column_.data()}, first_[l], owner.data());
-  for (const auto &step : steps_)
-    if (const int k = step->grid(); k < l)
-      f.amli[k] = crossings(on_, step->rows.rows(), below(k), owner.data() + first_[k]);
-  shared_ = std::make_unique<SharedSweeps>(ranks, l, f);
-  return true;
-}
-
-template <class Backend, class T>
-void GraphRrb<Backend, T>::down(int from, int to, const double *r, double *, Part part) {
-  double *const x = x_.data();
-  const SharedSweeps *const shared = shared_before(from);
-  if (from == 0)
-    each_range(shared, 0, grids(), [&](NodeRange own) {
-      Loops::each(on_, own.size(),
-                  Load{point_.data() + own.begin, r, part != Part::right ? v_ : nullptr, x + own.begin});
-    });
-  if (part == Part::right && shared) shared->bring_rest(x);
-  if (part == Part::right || from == grids())
-    on_.copy(coarse_r_.data(), coarse_z(), below(grids()));
-  else if (from == to) // where AMLI's first step is
-    on_.copy(step_at(to)->r.data(), x + first_[to], below(to));
-  if (part == Part::right || from == to) return;
-  // A sweep that ends at level 1 is followed by one from there. Where S1 has its own vector, that has all of level 0 then; else the next one takes it.
-  if constexpr (std::is_same_v<T, double>)
-    if (from == 0 && to == 1 && black_ && !forward_[0].copy)
-      return take_from_earlier(1, grids(), {black_->lower, below(1), black_->on_average(below(1)), nullptr});
-  const bool from_whole = from == 0 || black_ || step_at(from);
-  for (int l = from + from_whole; l <= to; ++l)
-    if (l < to || l == grids() || step_at(l))
-      take_from_earlier(l, step_at(l) ? grids() : l, from == 1 && black_ ? below_first_[l - 2] : forward_[l - 1]);
-}
-
-// Of levels l to `last`.
-template <class Backend, class T> void GraphRrb<Backend, T>::take_from_earlier(int l, int last, const Taken &taken) {
-  double *const x = x_.data(), *const of_level = x + first_[l];
-  const SharedSweeps *const shared = shared_before(l - 1);
-  const bool gathers = shared && l == shared->whole();
-  double *const copy = gathers ? nullptr : taken.copy;
-  if (shared) shared->bring_down(l - 1, x);
-  each_range(shared, l, last, [&](NodeRange part) {
-    const node_t i = part.begin - first_[l];
-    NodeSums::each(on_, part.size(), taken.on_average,
-                   Forward<T>{taken.couplings.from(i), x, of_level + i, copy ? copy + i : nullptr});
-  });
-  if (!gathers) return;
-  shared->bring_rest(x);
-  if (taken.copy) on_.copy(taken.copy, of_level, taken.n);
-}
-
-template <class Backend, class T>
-void GraphRrb<Backend, T>::up(int from, int to, const double *, double *z, Part part, Energy) {
-  const double *v = part != Part::left ? v_ : nullptr;
-  for (int l = from - 1; l >= to; --l) {
-    const SharedSweeps *const shared = shared_before(l);
-    each_range(shared, l, l, [&](NodeRange own) {
-      const node_t *const start = upper_start_.data() + own.begin;
-      NodeSums::each(on_, own.size(), couplings(l),
-                     Backward<T>{{start, start + (part != Part::left), upper_column_.data(), upper_.data()},
-                                 inverse_.data(),
-                                 x_.data(),
-                                 to == 0 ? point_.data() : nullptr,
-                                 z,
-                                 v,
-                                 own.begin,
-                                 part == Part::whole ? Scaling::full : Scaling::root});
-    });
-    if (shared) shared->bring_up(l, x_.data());
-  }
-  if (to > 0) return;
-  each_range(shared_before(0), from, grids(), [&](NodeRange own) {
-    Loops::each(on_, own.size(), StoreSolution{x_.data(), point_.data(), z, v, own.begin});
-  });
-}
-
-template <class Backend>
-std::unique_ptr<Factorization> make_on_graph(const Backend &on, const Extent &x, const Options &o, bool single,
-                                             const PreparedStencil &s, Lumping lumping) {
-  if (single) return std::make_unique<GraphRrb<Backend, float>>(on, x, o, s, lumping);
-  return std::make_unique<GraphRrb<Backend, double>>(on, x, o, s, lumping);
-}
 
 } // namespace petscrrb::rrb

@@ -111,7 +111,8 @@ public:
   }
   void start_estimate() override {
     if (!own_amli()) return inside_->step(0).start_estimate();
-    Loops::each(on_, kept(), HalvedStart{{kept_matrix(), nullptr}, s_.data()});
+    const HalvedProduct A{kept_matrix(), nullptr};
+    Loops::each(on_, kept(), GraphStart<HalvedProduct>{A, nullptr, A.m.g.nx, s_.data()});
     Loops::each(on_, kept(), StoreHalvedProduct{{kept_matrix(), s_.data()}, r_.data()});
   }
   void put_residual() override { own_amli() ? on_.copy(kept_r(), r_.data(), kept()) : inside_->step(0).put_residual(); }
@@ -135,12 +136,11 @@ public:
   const Options &options() const override { return options_; }
   Precision precision() const override { return precision_of<T>; }
   std::size_t bytes() const override {
-    std::size_t n = inside_->bytes() + counts_.bytes() + polynomial_.bytes() + r_.bytes() + s_.bytes() + q_.bytes();
+    std::size_t n = bytes_of(*inside_, counts_, polynomial_, r_, s_, q_);
     for (const auto &a : kept_) n += a.bytes();
     for (const auto &numbers : numbers_)
       for (const auto &a : numbers) n += a.bytes();
-    for (const Half &h : halves_)
-      n += h.before.bytes() + h.after.bytes() + h.inverse.bytes() + h.r.bytes() + h.z.bytes();
+    for (const Half &h : halves_) n += bytes_of(h.before, h.after, h.inverse, h.r, h.z);
     return n;
   }
   GraphReport graph() const override {
@@ -176,10 +176,11 @@ private:
   }
 
   Side side(bool x) const { return x ? extent_.x : extent_.y; }
-  // the grid after so many halvings
-  void sizes(int l, node_t &nx, node_t &ny) const {
-    nx = node_t(extent_.x.n), ny = node_t(extent_.y.n);
-    for (int k = 0; k < l; ++k) (halves_[k].g.in_x ? nx : ny) = halves_[k].g.blacks();
+  // after so many halvings
+  HalvedGrid grid_after(int l, bool in_x = true) const {
+    HalvedGrid g{node_t(extent_.x.n), node_t(extent_.y.n), in_x, side(in_x).periodic, side(!in_x).periodic};
+    for (int k = 0; k < l; ++k) (halves_[k].g.in_x ? g.nx : g.ny) = halves_[k].g.blacks();
+    return g;
   }
   // Numbers of the grid that halving l begins with.
   HalvedMatrix matrix_of(const PreparedStencil &s, int l, const HalvedGrid &g) {
@@ -194,10 +195,8 @@ private:
   }
 
   bool find_direction(ChoiceLoops<Backend> &asks, const PreparedStencil &s, HalvedMatrix &m) {
-    node_t nx, ny;
-    sizes(halvings(), nx, ny);
     for (const bool in_x : {true, false}) {
-      const HalvedGrid g{nx, ny, in_x, side(in_x).periodic, side(!in_x).periodic};
+      const HalvedGrid g = grid_after(halvings(), in_x);
       if (g.along() < 4 || (g.ring_a && g.along() % 2)) continue;
       m = matrix_of(s, halvings(), g);
       if (2 * asks.sum(g.points(), IsWeakAlong{m, mostly, true}) < g.points() &&
@@ -224,8 +223,7 @@ private:
                 FillHalf{m, h.inverse.data(), to[0].data(), m.g.in_x ? east : north, m.g.in_x ? north : east});
   }
   bool make_inside(const Options &o) {
-    node_t nx, ny;
-    sizes(halvings(), nx, ny);
+    const index_t nx = grid_after(halvings()).nx, ny = grid_after(halvings()).ny;
     const Extent rest{{0, nx, nx, extent_.x.periodic}, {0, ny, ny, extent_.y.periodic}};
     Options inside;
     inside.block = o.block;
@@ -259,12 +257,7 @@ private:
   // --- AMLI's step where it is on one of the halved grids, or on the one after them ---
 
   bool own_amli() const { return options_.amli_grid && options_.amli_grid <= halvings(); }
-  HalvedGrid kept_grid() const {
-    const HalvedGrid &before = halves_[options_.amli_grid - 1].g;
-    HalvedGrid g{before.nx, before.ny, true, extent_.x.periodic, extent_.y.periodic};
-    (before.in_x ? g.nx : g.ny) = before.blacks();
-    return g;
-  }
+  HalvedGrid kept_grid() const { return grid_after(options_.amli_grid); }
   HalvedMatrix kept_matrix() const { return {kept_grid(), kept_[0].data(), kept_[1].data(), kept_[2].data()}; }
   node_t kept() const { return kept_grid().points(); }
   double *kept_r() const { return halves_[options_.amli_grid - 1].r.data(); }

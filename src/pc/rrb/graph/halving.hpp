@@ -26,10 +26,10 @@ struct HalvedGrid {
   PETSCRRB_HD node_t point(node_t a, node_t c) const { return place(along(), a, c); }
   PETSCRRB_HD node_t red(node_t r, node_t c) const { return place(reds(), r, c); }
   PETSCRRB_HD node_t black(node_t b, node_t c) const { return place(blacks(), b, c); }
-  PETSCRRB_HD void find(node_t n, node_t p, node_t &k, node_t &c) const {
-    k = in_x ? p % n : p / nx;
-    c = in_x ? p / n : p % nx;
-  }
+  struct Place {
+    node_t k, c;
+  };
+  PETSCRRB_HD Place find(node_t n, node_t p) const { return in_x ? Place{p % n, p / n} : Place{p / nx, p % nx}; }
   // The red points before and after the b-th black one, the black one after the r-th red one: -1 where there is none.
   PETSCRRB_HD node_t red_before(node_t b) const { return b > 0 ? b - 1 : ring_a ? reds() - 1 : -1; }
   PETSCRRB_HD node_t red_after(node_t b) const { return b < reds() ? b : -1; }
@@ -66,8 +66,7 @@ struct IsWeakAlong {
   }
   PETSCRRB_HD unsigned operator()(node_t p) const {
     const HalvedGrid &g = m.g;
-    node_t a, c;
-    g.find(g.along(), p, a, c);
+    const auto [a, c] = g.find(g.along(), p);
     double across = c + 1 < g.across() || g.ring_c ? m.w_across[p] : 0.0;
     if (c > 0 || g.ring_c) across += m.w_across[g.point(a, c > 0 ? c - 1 : g.across() - 1)];
     const Pair w = along(p);
@@ -82,8 +81,7 @@ private:
   // At the ends of a line twice the one that there is.
   PETSCRRB_HD Pair along(node_t p) const {
     const HalvedGrid &g = m.g;
-    node_t a, c;
-    g.find(g.along(), p, a, c);
+    const auto [a, c] = g.find(g.along(), p);
     const bool has_after = a + 1 < g.along() || g.ring_a, has_before = a > 0 || g.ring_a;
     const double after = has_after ? m.w_along[p] : 0.0;
     const double before = has_before ? m.w_along[g.point(a > 0 ? a - 1 : g.along() - 1, c)] : after;
@@ -113,8 +111,7 @@ template <class T> struct FactorHalf {
   T *before, *after; // weights/d
 
   PETSCRRB_HD unsigned operator()(node_t p) const {
-    node_t r, c;
-    m.g.find(m.g.reds(), p, r, c);
+    const auto [r, c] = m.g.find(m.g.reds(), p);
     const double u = m.before(r, c), v = m.after(r, c), d = m.excess[m.g.point(2 * r + 1, c)] + u + v;
     const double i = d > 0.0 ? 1.0 / d : 0.0;
     inverse[p] = i, before[p] = T(u * i), after[p] = T(v * i);
@@ -131,8 +128,7 @@ struct FillHalf {
 
   PETSCRRB_HD void operator()(node_t p) const {
     const HalvedGrid &g = from.g;
-    node_t b, c;
-    g.find(g.blacks(), p, b, c);
+    const auto [b, c] = g.find(g.blacks(), p);
     const node_t point = g.point(2 * b, c), before = g.red_before(b), after = g.red_after(b), up = g.next_across(c);
     const double *e = from.excess, *w = from.w_across;
     double sum = e[point], along = 0.0, across = w[point];
@@ -172,14 +168,13 @@ struct HalvedProduct {
 private:
   template <class F> PETSCRRB_HD void each(node_t p, const F &f) const {
     const HalvedGrid &g = m.g;
-    node_t a, c;
-    g.find(g.along(), p, a, c);
+    const HalvedGrid::Place at = g.find(g.along(), p);
     const auto take = [&](const double *w, node_t k, node_t n, bool ring, const auto &point) {
       if (k + 1 < n || ring) f(point(k + 1 < n ? k + 1 : 0), w[p]);
       if (k > 0 || ring) f(point(k > 0 ? k - 1 : n - 1), w[point(k > 0 ? k - 1 : n - 1)]);
     };
-    take(m.w_along, a, g.along(), g.ring_a, [&](node_t k) { return g.point(k, c); });
-    take(m.w_across, c, g.across(), g.ring_c, [&](node_t k) { return g.point(a, k); });
+    take(m.w_along, at.k, g.along(), g.ring_a, [&](node_t k) { return g.point(k, at.c); });
+    take(m.w_across, at.c, g.across(), g.ring_c, [&](node_t k) { return g.point(at.k, k); });
   }
 };
 struct StoreHalvedProduct {
@@ -195,16 +190,6 @@ struct HalvedPolynomial {
   double *y;
 
   PETSCRRB_HD void operator()(node_t p) const { y[p] = *c0 * r[p] - *c1 * A(p); }
-};
-// x = u d^-1/2, as StartVector in amli.hpp
-struct HalvedStart {
-  HalvedProduct A;
-  double *x;
-
-  PETSCRRB_HD void operator()(node_t p) const {
-    const double d = A.diagonal(p), size = d > 0.0 ? 1.0 / sqrt(d) : 0.0;
-    x[p] = hashed(p % A.m.g.nx, p / A.m.g.nx) * size;
-  }
 };
 
 // --- sweeps ---
@@ -223,8 +208,7 @@ template <class T> struct HalveDown {
   bool couple;
 
   PETSCRRB_HD void operator()(node_t p) const {
-    node_t b, c;
-    g.find(g.blacks(), p, b, c);
+    const auto [b, c] = g.find(g.blacks(), p);
     const node_t earlier = g.red_before(b), later = g.red_after(b);
     double sum = x(g.point(2 * b, c));
     if (couple && earlier >= 0) sum += double(after[g.red(earlier, c)]) * x(g.point(2 * earlier + 1, c));
@@ -246,8 +230,7 @@ template <class T> struct HalveUp {
   PETSCRRB_HD void put(node_t p, double value) const { z[p] = v ? v[p] * value : value; }
   // a black point and the red one after it
   PETSCRRB_HD void operator()(node_t p) const {
-    node_t b, c;
-    g.find(g.blacks(), p, b, c);
+    const auto [b, c] = g.find(g.blacks(), p);
     const double own = next[p];
     put(g.point(2 * b, c), own);
     if (b >= g.reds()) return;

@@ -25,6 +25,41 @@ struct Alone {
   }
 };
 
+// Of each row the couplings with is_one(p, k): how many there are, and then, behind those of the rows before, their rows, columns and places, as
+// far as these are wanted: not NULL.
+template <class Is> struct CountCouplings {
+  Rows rows;
+  Is is_one;
+  node_t *count;
+
+  PETSCRRB_HD void operator()(node_t p) const {
+    node_t n = 0;
+    for (node_t k = rows.start[p]; k < rows.start[p + 1]; ++k) n += is_one(p, k);
+    count[p] = n;
+  }
+};
+template <class Is> struct ListCouplings {
+  Rows rows;
+  Is is_one;
+  const node_t *before; // each row
+  node_t *row, *column, *place;
+
+  template <class Lanes> PETSCRRB_HD void operator()(node_t p, const Lanes &lanes) const {
+    const node_t end = rows.start[p + 1];
+    node_t n = before[p];
+    if (before[p + 1] == n) return;
+    for (node_t from = rows.start[p]; from < end; from += lanes.count) {
+      const node_t k = from + lanes.lane;
+      const bool mine = k < end && is_one(p, k);
+      const node_t i = lanes.rank(mine, n);
+      if (mine && row) row[i] = p;
+      if (mine && column) column[i] = rows.column[k];
+      if (mine && place) place[i] = k;
+    }
+  }
+  PETSCRRB_HD void operator()(node_t p) const { (*this)(p, Alone()); }
+};
+
 // This lane's of the numbers w[of[k]], begin <= k < end. A device finds some of the places at once, and keeps their numbers.
 template <class Lanes> class Gathered {
 public:

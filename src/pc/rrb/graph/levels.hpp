@@ -42,8 +42,7 @@ template <class Backend> struct GraphLevel {
   bool slid() const { return before.n() != 0; }
   const RowArrays<Backend> &filled() const { return slid() ? before : rows; }
   std::size_t bytes() const {
-    std::size_t n = rows.bytes() + before.bytes() + from.bytes() + gone.bytes() + colour.bytes() + number.bytes() +
-                    black.bytes() + pairs.bytes() + point.bytes() + products.bytes();
+    std::size_t n = bytes_of(rows, before, from, gone, colour, number, black, pairs, point, products);
     for (const auto &p : passes) n += p.bytes();
     return n;
   }
@@ -63,35 +62,61 @@ template <class Backend> class GraphLevels {
 public:
   using Level = GraphLevel<Backend>;
   static constexpr int most_levels = 256;
-  struct Depth {
-    int levels;
-    index_t last; // from so many unknowns on there are no more levels
-  };
-
   using Choosing = ChoiceLoops<Backend>;
 
   GraphLevels(const Backend &on, const Extent &x) : on_(on), extent_(x), choosing_(std::make_unique<Choosing>(on)) {}
 
-  // All decisions, by the numbers of the matrix. Where a pivot is not positive outcome() says so, and the levels are of no use.
-  void choose(const PreparedStencil &, Lumping lumping, const Depth &);
+  // All decisions, by the numbers of the matrix; most: so many levels, and none from so many unknowns on. Where a pivot is not positive outcome()
+  // says so, and the levels are of no use.
+  void choose(const PreparedStencil &, Lumping lumping, const Options &most);
   // Once after that, what a refresh with the same numbers would do; and there are no more choices.
   template <class At> void end_choosing(const At &at);
   // Numbers. at(l, on, graph, 1/d): of each level once its red nodes have pivots, and of what is left in the end. It may be done beside the next level,
   // which does not change those.
-  template <class At> void refresh(const PreparedStencil &, Lumping lumping, const At &at);
+  template <class At> void refresh(const PreparedStencil &s, Lumping lumping, const At &at) {
+    on_.clear(counts_), Loops::clear(on_, changes_);
+    now_ = 0;
+    fill_first(s);
+    for (int l = 0; l < count(); ++l) {
+      const Level &level = levels_[l], &next = levels_[l + 1];
+      find_pivots(level, lumping, l);
+      const Backend &beside = beside_.after(on_);
+      at(l, beside, graph(level), inverse_.data());
+      count_unsupported(beside, graph(level), level);
+      fill_next(level, next, filled_weights(next, 1));
+      finish(next, 1);
+      beside_.join(on_);
+      now_ ^= 1;
+    }
+    at(count(), on_, graph(levels_.back()), nullptr);
+  }
 
   // of the last of the two; waits for it
-  Outcome outcome() const;
+  Outcome outcome() const {
+    const NodeCounts *counts = on_.read(counts_);
+    Outcome o;
+    for (int l = 0; l < count() && o.ok; ++l) {
+      o.unlumped += counts[l].unlumped;
+      o.null += counts[l].null;
+      o.ok = !counts[l].failed;
+      o.failed_level = o.ok ? 0 : l + 1;
+    }
+    return o;
+  }
   // of the last refresh; waits for it
-  Outdated outdated() const;
+  Outdated outdated() const {
+    const auto changes = on_.to_host(changes_.data(), changes_.size());
+    const NodeCounts *counts = on_.read(counts_);
+    Outdated o{changes[0], changes[2], changes[1]};
+    for (int l = 0; l < count(); ++l) o.reds += counts[l].unsupported;
+    return o;
+  }
 
   int count() const { return int(levels_.size()) - 1; }
   const Level &level(int l) const { return levels_[l]; } // 0 ... count(), the last one without red nodes
   Choosing &choosing() const { return *choosing_; }
   std::size_t bytes() const {
-    std::size_t n =
-        before_.bytes() + inverse_.bytes() + excess_.bytes() + given_.bytes() + counts_.bytes() + changes_.bytes();
-    for (int i : {0, 1}) n += w_[i].bytes() + e_[i].bytes();
+    std::size_t n = bytes_of(before_, inverse_, excess_, given_, counts_, changes_, w_[0], w_[1], e_[0], e_[1]);
     for (const Level &l : levels_) n += l.bytes();
     return n;
   }
@@ -102,7 +127,7 @@ private:
     f(StencilGraph{s, extent_.x.n, extent_.y.n, extent_.x.periodic, extent_.y.periodic});
   }
   Graph graph(const Level &l) const { return {l.rows.n(), l.rows.rows(), w_[now_].data(), e_[now_].data()}; }
-  static double on_average(const RowArrays<Backend> &r) { return double(r.couplings()) / std::max(r.n(), 1); }
+  static Graph kept_graph(const Level &l) { return {l.rows.n(), l.rows.rows(), l.w.data(), l.e.data()}; }
   template <class A> static void room(A &a, std::size_t n) {
     if (a.size() < n) a.resize(n);
   }
@@ -123,8 +148,7 @@ private:
   [[noreturn]] void refuse(node_t n, const char *why, double a, double b = 0) const;
   bool take_reds(Level &);
   void make_next(const Level &, Level &next);
-  void keep_numbers(Level &);
-  void take_numbers_back(Level &);
+  void swap_numbers(Level &);
   void list_pairs(Level &);
   void list_products(Level &, const Level &next);
   void make_room();
@@ -143,23 +167,73 @@ private:
   double *filled_weights(const Level &level, int next) const { return level.slid() ? before_.data() : weights(next); }
   // Of a large graph's pairs it is enough to know about how many lack support.
   static int one_tested_in(node_t n) { return n > node_t(1) << 16 ? 8 : 1; }
-  void find_pivots(const Level &, Lumping lumping, int l);
-  void count_unsupported(const Backend &on, const Graph &, const Level &);
-  FillNext fill(const Level &level, const RowArrays<Backend> &next, double *w, bool halved = false) const {
-    return {graph(level),
-            level.number.data(),
-            level.black.data(),
-            inverse_.data(),
-            excess_.data(),
-            next.rows(),
-            halved,
-            w,
+  // Where one is not positive, 1/d = 0, and what follows is of no use.
+  void find_pivots(const Level &level, Lumping lumping, int l) {
+    Loops::count_together(on_, level.rows.n(), level.rows.on_average(),
+                          FindPivot{graph(level), level.colour.data(), lumping, inverse_.data(), excess_.data()},
+                          counts_.data() + l);
+  }
+  void count_unsupported(const Backend &on, const Graph &g, const Level &level) {
+    const RedPairs<Backend> &pairs = level.pairs;
+    Loops::add(on, node_t(pairs.place.size()),
+               LacksSupport{pairs.place.data(), pairs.path.data(), pairs.a.data(), pairs.b.data(), g.w,
+                            plain_limits.tau, one_tested_in(g.n)},
+               changes_.data() + 2);
+  }
+  FillNext fill(const Level &level, const Level &next, double *w) const {
+    return {graph(level),       level.number.data(),  level.black.data(), inverse_.data(),
+            excess_.data(),     next.filled().rows(), next.slid(),        w,
             e_[now_ ^ 1].data()};
   }
-  void fill_first(const PreparedStencil &);
-  void fill_next(const Level &, const Level &next, double *w);
-  void slide(const SlidePass<Backend> &, double *w, double eps, const node_t *reverse);
-  void finish(const Level &, int next);
+  void fill_first(const PreparedStencil &s) {
+    const Level &first = levels_.front();
+    if (of_same_rows_) {
+      Loops::add(on_, first.rows.couplings(), CopyWeights{s.rows.w, weights(0)}, changes_.data());
+      return on_.copy(e_[0].data(), s.rows.e, first.rows.n());
+    }
+    with_matrix(s, [&](const auto &matrix) {
+      using Fill = FillFirst<std::decay_t<decltype(matrix)>>;
+      Loops::add(on_, first.rows.n(),
+                 Fill{matrix, first.filled().rows(), first.slid(), filled_weights(first, 0), e_[0].data()},
+                 changes_.data());
+    });
+    finish(first, 0);
+  }
+  void fill_next(const Level &level, const Level &next, double *w) {
+    const auto &rows = next.filled();
+    const FillNext f = fill(level, next, w);
+    const Products<Backend> &products = level.products;
+    if (products.start.size())
+      return products.with_places([&](const auto &places) {
+        using Place = std::remove_pointer_t<decltype(places.data())>;
+        const auto add = [&](auto halved) {
+          Loops::add_stored(on_, rows.n(), rows.on_average(), products.longest,
+                            AddProducts<Place, halved>{f, products.added.data(), products.start.data(), places.data()});
+        };
+        f.halved ? add(std::true_type()) : add(std::false_type());
+      });
+    Loops::add_up(on_, rows.n(), level.rows.on_average(), rows.on_average(), f);
+  }
+  // eps: of what is counted as outdated. reverse: NULL where w has each coupling once.
+  void slide(const SlidePass<Backend> &pass, double *w, double eps, const node_t *reverse) {
+    const auto ahead = [&](node_t n, node_t in_all, const auto &f) {
+      Loops::ahead(on_, n, double(in_all) / n, f, changes_.data() + 1);
+    };
+    ahead(pass.slides, pass.ways, Give{pass.place(), pass.at(), pass.near(), w, eps, given_.data()});
+    ahead(pass.takers, pass.ways, Take{pass.taking(), pass.first(), pass.from(), reverse, given_.data(), w});
+  }
+  // From what was filled to what the level starts from.
+  void finish(const Level &level, int next) {
+    constexpr double far_too_weak = 3.0;
+    const bool first = &level == levels_.data();
+    if (level.slid()) {
+      for (const auto &pass : level.passes) slide(pass, before_.data(), far_too_weak * level.eps, nullptr);
+      if (first)
+        Loops::add(on_, level.before.couplings(), CountChanged{level.gone.data(), before_.data()}, changes_.data());
+      Loops::each(on_, level.rows.couplings(), TakeStaying{level.from.data(), before_.data(), weights(next)});
+    } else if (first)
+      Loops::add(on_, level.rows.couplings(), LumpPositive{weights(next)}, changes_.data());
+  }
 
   const Backend &on_;
   Extent extent_;
@@ -184,115 +258,5 @@ private:
   Array<NodeCounts> counts_{most_levels}; // of the red nodes of each level
   Array<index_t> changes_{3};             // see Outdated: couplings, slides, pairs of red nodes
 };
-
-template <class Backend> Outcome GraphLevels<Backend>::outcome() const {
-  const NodeCounts *counts = on_.read(counts_);
-  Outcome o;
-  for (int l = 0; l < count() && o.ok; ++l) {
-    o.unlumped += counts[l].unlumped;
-    o.null += counts[l].null;
-    o.ok = !counts[l].failed;
-    o.failed_level = o.ok ? 0 : l + 1;
-  }
-  return o;
-}
-
-template <class Backend> Outdated GraphLevels<Backend>::outdated() const {
-  const auto changes = on_.to_host(changes_.data(), changes_.size());
-  const NodeCounts *counts = on_.read(counts_);
-  Outdated o{changes[0], changes[2], changes[1]};
-  for (int l = 0; l < count(); ++l) o.reds += counts[l].unsupported;
-  return o;
-}
-
-// Where one is not positive, 1/d = 0, and what follows is of no use.
-template <class Backend> void GraphLevels<Backend>::find_pivots(const Level &level, Lumping lumping, int l) {
-  Loops::count_together(on_, level.rows.n(), on_average(level.rows),
-                        FindPivot{graph(level), level.colour.data(), lumping, inverse_.data(), excess_.data()},
-                        counts_.data() + l);
-}
-
-template <class Backend>
-void GraphLevels<Backend>::count_unsupported(const Backend &on, const Graph &g, const Level &level) {
-  const RedPairs<Backend> &pairs = level.pairs;
-  Loops::add(on, node_t(pairs.place.size()),
-             LacksSupport{pairs.place.data(), pairs.path.data(), pairs.a.data(), pairs.b.data(), g.w, plain_limits.tau,
-                          one_tested_in(g.n)},
-             changes_.data() + 2);
-}
-
-template <class Backend> void GraphLevels<Backend>::fill_next(const Level &level, const Level &next, double *w) {
-  const auto &rows = next.filled();
-  const FillNext f = fill(level, rows, w, next.slid());
-  const Products<Backend> &products = level.products;
-  if (products.start.size())
-    return products.with_places([&](const auto &places) {
-      using Place = std::remove_pointer_t<decltype(places.data())>;
-      const auto add = [&](auto halved) {
-        Loops::add_stored(on_, rows.n(), on_average(rows), products.longest,
-                          AddProducts<Place, halved>{f, products.added.data(), products.start.data(), places.data()});
-      };
-      f.halved ? add(std::true_type()) : add(std::false_type());
-    });
-  Loops::add_up(on_, rows.n(), on_average(level.rows), on_average(rows), f);
-}
-
-// eps: of what is counted as outdated. reverse: NULL where w has each coupling once.
-template <class Backend>
-void GraphLevels<Backend>::slide(const SlidePass<Backend> &pass, double *w, double eps, const node_t *reverse) {
-  const auto ahead = [&](node_t n, node_t in_all, const auto &f) {
-    Loops::ahead(on_, n, double(in_all) / n, f, changes_.data() + 1);
-  };
-  ahead(pass.slides, pass.ways, Give{pass.place(), pass.at(), pass.near(), w, eps, given_.data()});
-  ahead(pass.takers, pass.ways, Take{pass.taking(), pass.first(), pass.from(), reverse, given_.data(), w});
-}
-
-template <class Backend> void GraphLevels<Backend>::fill_first(const PreparedStencil &s) {
-  const Level &first = levels_.front();
-  if (of_same_rows_) {
-    Loops::add(on_, first.rows.couplings(), CopyWeights{s.rows.w, weights(0)}, changes_.data());
-    return on_.copy(e_[0].data(), s.rows.e, first.rows.n());
-  }
-  with_matrix(s, [&](const auto &matrix) {
-    using Fill = FillFirst<std::decay_t<decltype(matrix)>>;
-    Loops::add(on_, first.rows.n(),
-               Fill{matrix, first.filled().rows(), first.slid(), filled_weights(first, 0), e_[0].data()},
-               changes_.data());
-  });
-  finish(first, 0);
-}
-
-// From what was filled to what the level starts from.
-template <class Backend> void GraphLevels<Backend>::finish(const Level &level, int next) {
-  constexpr double far_too_weak = 3.0;
-  const bool first = &level == levels_.data();
-  if (level.slid()) {
-    for (const auto &pass : level.passes) slide(pass, before_.data(), far_too_weak * level.eps, nullptr);
-    if (first)
-      Loops::add(on_, level.before.couplings(), CountChanged{level.gone.data(), before_.data()}, changes_.data());
-    Loops::each(on_, level.rows.couplings(), TakeStaying{level.from.data(), before_.data(), weights(next)});
-  } else if (first)
-    Loops::add(on_, level.rows.couplings(), LumpPositive{weights(next)}, changes_.data());
-}
-
-template <class Backend>
-template <class At>
-void GraphLevels<Backend>::refresh(const PreparedStencil &s, Lumping lumping, const At &at) {
-  on_.clear(counts_), Loops::clear(on_, changes_);
-  now_ = 0;
-  fill_first(s);
-  for (int l = 0; l < count(); ++l) {
-    const Level &level = levels_[l], &next = levels_[l + 1];
-    find_pivots(level, lumping, l);
-    const Backend &beside = beside_.after(on_);
-    at(l, beside, graph(level), inverse_.data());
-    count_unsupported(beside, graph(level), level);
-    fill_next(level, next, filled_weights(next, 1));
-    finish(next, 1);
-    beside_.join(on_);
-    now_ ^= 1;
-  }
-  at(count(), on_, graph(levels_.back()), nullptr);
-}
 
 } // namespace petscrrb::rrb

@@ -113,17 +113,14 @@ struct ListTransposed {
 struct MarkIdentityRow {
   Csr A;
   unsigned char *identity;
-
-  PETSCRRB_HD void operator()(node_t p) const { identity[p] = is_identity(A, p); }
-};
-struct TakeNearNull {
-  const unsigned char *identity;
-  const double *x;
+  const double *near_null; // or NULL
   double *v;
 
   PETSCRRB_HD RowFacts operator()(PetscInt p) const {
     RowFacts found;
-    v[p] = scaling(x[p], identity[p]);
+    identity[p] = is_identity(A, p);
+    if (!near_null) return found;
+    v[p] = scaling(near_null[p], identity[p]);
     if (!is_useful(v[p])) found.useless_row = p, found.useless_value = v[p];
     return found;
   }

@@ -31,7 +31,7 @@ public:
     rows_.column.resize(couplings), place_.resize(couplings), transposed_.resize(couplings), w_.resize(couplings);
     diagonal_.resize(n), e_.resize(n), identity_.resize(n);
     Loops::each(on_, n, ListOffDiagonal{A, rows_.start.data(), rows_.column.data(), place_.data(), diagonal_.data()});
-    Loops::together_or_alone(on_, n, double(couplings) / std::max(n, 1),
+    Loops::together_or_alone(on_, n, rows_.on_average(),
                              ListTransposed{rows_.rows(), place_.data(), transposed_.data()});
   }
 
@@ -39,12 +39,14 @@ public:
                 const std::function<void()> &meanwhile) override {
     const node_t n = node_t(A.n);
     RowFacts useless;
-    Loops::each(on_, n, MarkIdentityRow{A, identity_.data()});
     scaled_ = near_null;
-    if (near_null) {
-      if (v_.size() != std::size_t(n)) v_.resize(n);
+    if (near_null && v_.size() != std::size_t(n)) v_.resize(n);
+    const MarkIdentityRow mark{A, identity_.data(), near_null, v_.data()};
+    if (!near_null) {
+      Loops::each(on_, n, mark);
+    } else {
       found_.clear();
-      found_.at_rows(n, TakeNearNull{identity_.data(), near_null, v_.data()});
+      found_.at_rows(n, mark);
       useless = found_.read();
       scaled_ = useless.useless_row == no_row;
     }
@@ -63,10 +65,7 @@ public:
     return s;
   }
   index_t couplings() const override { return rows_.couplings(); }
-  std::size_t bytes() const override {
-    return rows_.bytes() + place_.bytes() + transposed_.bytes() + diagonal_.bytes() + w_.bytes() + e_.bytes() +
-           v_.bytes() + identity_.bytes();
-  }
+  std::size_t bytes() const override { return bytes_of(rows_, place_, transposed_, diagonal_, w_, e_, v_, identity_); }
 
 private:
   const double *v() const { return scaled_ ? v_.data() : nullptr; }

@@ -69,7 +69,7 @@ template <class Backend> struct Products {
   // f(those places)
   template <class F> void with_places(const F &f) { is_near() ? f(near) : f(far); }
   template <class F> void with_places(const F &f) const { is_near() ? f(near) : f(far); }
-  std::size_t bytes() const { return added.bytes() + start.bytes() + near.bytes() + far.bytes(); }
+  std::size_t bytes() const { return bytes_of(added, start, near, far); }
 
 private:
   bool is_near() const { return longest < no_place<std::uint8_t>; }

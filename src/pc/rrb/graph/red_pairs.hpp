@@ -11,9 +11,10 @@ template <class Backend> struct RedPairs {
   Array<node_t> place;      // of each pair's coupling
   Array<node_t> path, a, b; // along couplings a[i] and b[i], path[s] <= i < path[s + 1], with one node that is not red
 
-  std::size_t bytes() const { return place.bytes() + path.bytes() + a.bytes() + b.bytes(); }
+  std::size_t bytes() const { return bytes_of(place, path, a, b); }
 };
 
+// Whether a coupling is of such a pair.
 struct RedPairsOf {
   Rows rows;
   const signed char *colour;
@@ -23,29 +24,8 @@ struct RedPairsOf {
     const std::uint32_t h = std::uint32_t(p) * 0x9e3779b1u;
     return colour[p] == red && (h >> 16 & std::uint32_t(one_in - 1)) == 0;
   }
-  PETSCRRB_HD bool is_one(node_t p, node_t k) const { return rows.column[k] > p && colour[rows.column[k]] == red; }
-};
-struct CountRedPairs {
-  RedPairsOf pairs;
-  node_t *count;
-
-  PETSCRRB_HD void operator()(node_t p) const {
-    node_t n = 0;
-    if (pairs.has(p))
-      for (node_t k = pairs.rows.start[p]; k < pairs.rows.start[p + 1]; ++k) n += pairs.is_one(p, k);
-    count[p] = n;
-  }
-};
-struct ListRedPairs {
-  RedPairsOf pairs;
-  const node_t *before; // each node
-  node_t *row, *place;
-
-  PETSCRRB_HD void operator()(node_t p) const {
-    node_t s = before[p];
-    if (before[p + 1] == s) return;
-    for (node_t k = pairs.rows.start[p]; k < pairs.rows.start[p + 1]; ++k)
-      if (pairs.is_one(p, k)) row[s] = p, place[s++] = k;
+  PETSCRRB_HD bool operator()(node_t p, node_t k) const {
+    return has(p) && rows.column[k] > p && colour[rows.column[k]] == red;
   }
 };
 // Of each pair; path: NULL, or before each of them.

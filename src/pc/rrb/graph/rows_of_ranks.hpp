@@ -25,19 +25,6 @@ struct SendColumns {
   PETSCRRB_HD void operator()(node_t k) const { to[k] = double(ghosts ? ghosts[column[k]] : first + column[k]); }
 };
 
-struct CountSent {
-  const double *from;
-  node_t *to;
-
-  PETSCRRB_HD void operator()(node_t i) const { to[i] = node_t(from[i]); }
-};
-struct ToPetscInt {
-  const node_t *from;
-  PetscInt *to;
-
-  PETSCRRB_HD void operator()(node_t i) const { to[i] = from[i]; }
-};
-
 // Row i of a rank. start: its counts, then sums of all before.
 struct RowOfRank {
   const node_t *start;
@@ -81,14 +68,6 @@ struct FillRow : RowOfRank {
   }
 };
 
-struct TakeInOrder {
-  const double *values;
-  const node_t *from;
-  double *to;
-
-  PETSCRRB_HD void operator()(node_t i) const { to[i] = values[from[i]]; }
-};
-
 template <class Backend> class GatheredRows final : public RowsOfRanks {
   using Loops = GraphLoops<Backend>;
   template <class T> using Array = typename Backend::template Array<T>;
@@ -115,7 +94,7 @@ public:
   }
   void gather() override {
     ranks_->gather(my_counts_.data(), counts_, all_.data());
-    Loops::each(on_, node_t(2 * n_), CountSent{all_.data(), start_.data()});
+    Loops::each(on_, node_t(2 * n_), CopyNumber{all_.data(), start_.data()});
     ranks_->gather(mine_.data(), nonzeros_, all_.data());
   }
   void put_together() override {
@@ -126,7 +105,7 @@ public:
     each_rank([&](const RowOfRank &r) {
       Loops::each(on_, r.rows, FillRow{r, all_.data(), place_.data(), row_start_.data(), column_.data(), from_.data()});
     });
-    Loops::each(on_, node_t(n_ + 1), ToPetscInt{row_start_.data(), row_.data()});
+    Loops::each(on_, node_t(n_ + 1), CopyNumber{row_start_.data(), row_.data()});
     for (Array<node_t> *a : {&start_, &row_start_}) a->resize(0);
     for (Array<PetscInt> *a : {&place_, &ghosts_}) a->resize(0);
     my_counts_.resize(0);
@@ -135,12 +114,10 @@ public:
     if (own_) on_.copy(mine_.data(), mine.own.a, std::size_t(own_)); // PETSc may have no array where there are none
     if (others()) on_.copy(mine_.data() + own_, mine.others.a, std::size_t(others()));
     ranks_->gather(mine_.data(), nonzeros_, all_.data());
-    Loops::each(on_, node_t(total_), TakeInOrder{all_.data(), from_.data(), values_.data()});
+    Loops::each(on_, node_t(total_), TakeFrom{all_.data(), from_.data(), values_.data()});
     return {PetscInt(n_), row_.data(), column_.data(), values_.data()};
   }
-  std::size_t bytes() const override {
-    return mine_.bytes() + all_.bytes() + column_.bytes() + row_.bytes() + from_.bytes() + values_.bytes();
-  }
+  std::size_t bytes() const override { return bytes_of(mine_, all_, column_, row_, from_, values_); }
 
 private:
   static index_t sum(const std::vector<index_t> &n) { return std::accumulate(n.begin(), n.end(), index_t(0)); }

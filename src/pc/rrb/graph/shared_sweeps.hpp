@@ -4,7 +4,7 @@
 
 #include "comm/ranks.hpp"
 #include "exec/not_copied.hpp"
-#include "pc/rrb/graph/graph.hpp"
+#include "pc/rrb/graph/lanes.hpp"
 
 #include <map>
 #include <vector>
@@ -44,37 +44,21 @@ struct OwnerOf {
     owner[i] = low;
   }
 };
-struct CountCrossings {
-  Rows rows;
-  const node_t *owner;
-  node_t *count;
+struct IsCrossing {
+  const node_t *column, *owner;
 
-  PETSCRRB_HD void operator()(node_t i) const {
-    node_t n = 0;
-    for (node_t k = rows.begin(i); k < rows.end(i); ++k) n += owner[rows.column_at(k)] != owner[i];
-    count[i] = n;
-  }
-};
-struct ListCrossings {
-  Rows rows;
-  const node_t *owner, *start;
-  node_t *row, *column;
-
-  PETSCRRB_HD void operator()(node_t i) const {
-    node_t at = start[i];
-    for (node_t k = rows.begin(i); k < rows.end(i); ++k)
-      if (const node_t q = rows.column_at(k); owner[q] != owner[i]) row[at] = i, column[at++] = q;
-  }
+  PETSCRRB_HD bool operator()(node_t i, node_t k) const { return owner[column[k]] != owner[i]; }
 };
 // Those of the first n rows.
 template <class Backend> Crossings crossings(const Backend &on, const Rows &rows, node_t n, const node_t *owner) {
   using Loops = GraphLoops<Backend>;
   typename Backend::template Array<node_t> start, row, column;
   start.resize(std::size_t(n) + 1);
-  Loops::each(on, n, CountCrossings{rows, owner, start.data()});
+  const IsCrossing is_one{rows.column, owner};
+  Loops::each(on, n, CountCouplings<IsCrossing>{rows, is_one, start.data()});
   const node_t all = ChoiceLoops<Backend>(on).offsets(start.data(), n, any_number);
   row.resize(all), column.resize(all);
-  Loops::each(on, n, ListCrossings{rows, owner, start.data(), row.data(), column.data()});
+  Loops::each(on, n, ListCouplings<IsCrossing>{rows, is_one, start.data(), row.data(), column.data(), nullptr});
   return {on.to_host(row.data(), all), on.to_host(column.data(), all)};
 }
 

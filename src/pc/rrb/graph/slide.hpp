@@ -96,28 +96,14 @@ struct MarkPositive {
   }
 };
 
-// A row's candidates follow those of the rows before.
 struct Candidates {
-  const node_t *before; // each row
-  node_t count;         // of all rows
-  node_t *row, *place;
+  node_t count;
+  const node_t *row, *place;
 };
-struct ListCandidates {
-  Sliding sliding;
-  Candidates to;
+struct IsCandidate {
+  const signed char *own;
 
-  template <class Lanes> PETSCRRB_HD void operator()(node_t p, Lanes &lanes) const {
-    const Rows &rows = sliding.graph.rows;
-    const node_t end = rows.start[p + 1];
-    node_t n = to.before[p];
-    if (to.before[p + 1] == n) return;
-    for (node_t from = rows.start[p]; from < end; from += lanes.count) {
-      const node_t k = from + lanes.lane;
-      const bool mine = k < end && sliding.own[k];
-      const node_t i = lanes.rank(mine, n);
-      if (mine) to.row[i] = p, to.place[i] = k;
-    }
-  }
+  PETSCRRB_HD bool operator()(node_t, node_t k) const { return own[k]; }
 };
 
 // The rows of what is neither a candidate nor gone: supports. Each begins where the graph's row does.
@@ -208,8 +194,8 @@ struct Way {
     return {along, column < row ? s.reverse[taking] : taking};
   }
 };
-struct CountWays {
-  using Item = Way;
+// Of each candidate: whether it slides, and along how many ways; of all those before it once these are listed.
+struct WaysOfCandidates {
   static constexpr bool collects = false;
 
   Sliding sliding;
@@ -217,6 +203,9 @@ struct CountWays {
   Candidates candidates;
   node_t *slides, *ways;
   SupportBits *found;
+};
+struct CountWays : WaysOfCandidates {
+  using Item = Way;
 
   template <class Lanes> PETSCRRB_HD void operator()(node_t i, Lanes &lanes) const {
     node_t n = 0;
@@ -269,16 +258,9 @@ public:
     f(place(), slides), f(near(), ways), f(taking(), takers);
   }
 
-  std::size_t bytes() const { return of_slides_.bytes() + of_takers_.bytes(); }
+  std::size_t bytes() const { return bytes_of(of_slides_, of_takers_); }
 };
-struct ListWays {
-  static constexpr bool collects = false;
-
-  Sliding sliding;
-  Supports supports;
-  Candidates candidates;
-  const node_t *slides, *ways; // before each candidate
-  const SupportBits *found;
+struct ListWays : WaysOfCandidates {
   node_t some;               // slide
   node_t *place, *at, *near; // as in SlidePass
   node_t *far;               // of each way, the coupling that takes, in its lower row

@@ -19,28 +19,10 @@ struct MarkLumped {
     if (!gone[k] && !(w[k] > 0.0)) gone[k] = lumped;
   }
 };
-struct CountStaying {
-  const node_t *start;
+struct HasStayed {
   const signed char *gone;
-  node_t *count;
 
-  PETSCRRB_HD void operator()(node_t p) const {
-    node_t n = 0;
-    for (node_t k = start[p]; k < start[p + 1]; ++k) n += !gone[k];
-    count[p] = n;
-  }
-};
-struct PackColumns {
-  Rows before;
-  const signed char *gone;
-  const node_t *start;
-  node_t *column, *from;
-
-  PETSCRRB_HD void operator()(node_t p) const {
-    node_t to = start[p];
-    for (node_t k = before.start[p]; k < before.start[p + 1]; ++k)
-      if (!gone[k]) column[to] = before.column[k], from[to++] = k;
-  }
+  PETSCRRB_HD bool operator()(node_t, node_t k) const { return !gone[k]; }
 };
 
 // Rows that list each coupling once, with the later node.
@@ -69,19 +51,12 @@ struct ListLater {
     }
   }
 };
-struct ListOnce {
-  const node_t *once;
-  node_t *list; // of couplings
-
-  PETSCRRB_HD void operator()(node_t i) const { list[i] = once[list[i]]; }
-};
 
 template <class Backend> void GraphLevels<Backend>::start_sliding(Level &level) {
   const node_t couplings = level.rows.couplings();
   level.gone.resize(couplings);
   room(reverse_, couplings), room(own_, couplings);
-  Loops::together(on_, level.rows.n(), double(couplings) / level.rows.n(),
-                  ListReverse{level.rows.rows(), reverse_.data()});
+  Loops::together(on_, level.rows.n(), level.rows.on_average(), ListReverse{level.rows.rows(), reverse_.data()});
 }
 
 template <class Backend> void GraphLevels<Backend>::let_positive_slide(Level &level) {
@@ -116,7 +91,7 @@ template <class Backend> template <class Mark> bool GraphLevels<Backend>::make_p
   const Sliding sliding{graph(level), reverse_.data(), level.gone.data(), own_.data(), level.eps};
   const node_t n = level.rows.n();
   room(count_, n + 1);
-  const double each = double(level.rows.couplings()) / n;
+  const double each = level.rows.on_average();
   Loops::together(on_, n, each, Mark{sliding, count_.data()});
   const node_t some = choosing_->offsets(count_.data(), n, level.rows.couplings());
   if (!some) return false;
@@ -125,20 +100,20 @@ template <class Backend> template <class Mark> bool GraphLevels<Backend>::make_p
   room(past, n), room(heaviest, n);
   if (!Loops::keeps) room(found, some);
   room(supports, level.rows.couplings()), room(support_places, level.rows.couplings());
-  const Candidates candidates{count_.data(), some, row.data(), place.data()};
-  Loops::together(on_, n, each, ListCandidates{sliding, candidates});
+  const Candidates candidates{some, row.data(), place.data()};
+  Loops::together(
+      on_, n, each,
+      ListCouplings<IsCandidate>{level.rows.rows(), {own_.data()}, count_.data(), row.data(), nullptr, place.data()});
   const Supports with{level.rows.start.data(), past.data(), supports.data(), support_places.data(), heaviest.data()};
   Loops::together(on_, n, each, ListSupports{sliding, with});
   const double staying = double(left - some) / n; // at most
-  auto kept = Loops::count_lists(
-      on_, some, staying, CountWays{sliding, with, candidates, slides.data(), ways.data(), found.data()}, any_number);
+  const WaysOfCandidates all{sliding, with, candidates, slides.data(), ways.data(), found.data()};
+  auto kept = Loops::count_lists(on_, some, staying, CountWays{all}, any_number);
   const auto [sliding_ones, in_all] = choosing_->offsets(slides.data(), ways.data(), some);
   if (!sliding_ones) return false;
   SlidePass<Backend> pass(sliding_ones, in_all);
   room(given_, in_all), room(far, in_all), room(order, in_all), room(takers, in_all + 1);
-  Loops::put_lists(on_, some, staying,
-                   ListWays{sliding, with, candidates, slides.data(), ways.data(), found.data(), sliding_ones,
-                            pass.place(), pass.at(), pass.near(), far.data()},
+  Loops::put_lists(on_, some, staying, ListWays{all, sliding_ones, pass.place(), pass.at(), pass.near(), far.data()},
                    std::move(kept));
   choosing_->sort(far.data(), in_all, level.rows.couplings(), order.data());
   Loops::each(on_, in_all, IsNewTaker{order.data(), far.data(), takers.data()});
@@ -158,12 +133,13 @@ template <class Backend> void GraphLevels<Backend>::drop_what_went(Level &level)
   const Array<signed char> gone = std::move(level.gone);
   level.rows = {}, level.gone = {};
   level.rows.start.resize(n + 1);
-  Loops::each(on_, n, CountStaying{all.start.data(), gone.data(), level.rows.start.data()});
+  Loops::each(on_, n, CountCouplings<HasStayed>{all.rows(), {gone.data()}, level.rows.start.data()});
   const node_t staying = choosing_->offsets(level.rows.start.data(), n, all.couplings());
   level.rows.column.resize(staying), level.from.resize(staying);
   Loops::each(
       on_, n,
-      PackColumns{all.rows(), gone.data(), level.rows.start.data(), level.rows.column.data(), level.from.data()});
+      ListCouplings<HasStayed>{
+          all.rows(), {gone.data()}, level.rows.start.data(), nullptr, level.rows.column.data(), level.from.data()});
   std::swap(before_, w_[now_]);
   room(w_[now_], staying);
   Loops::each(on_, staying, TakeStaying{level.from.data(), before_.data(), weights(0)});
@@ -182,10 +158,10 @@ void GraphLevels<Backend>::list_once(Level &level, const RowArrays<Backend> &all
   before.column.resize(couplings);
   if (&level == levels_.data()) level.gone.resize(couplings);
   room(once_, all.couplings());
-  Loops::together(on_, n, double(couplings) / n,
+  Loops::together(on_, n, before.on_average(),
                   ListLater{rows, reverse_.data(), gone, before.start.data(), before.column.data(), level.gone.data(),
                             once_.data()});
-  const auto list = [&](node_t *list, node_t n) { Loops::each(on_, n, ListOnce{once_.data(), list}); };
+  const auto list = [&](node_t *list, node_t n) { Loops::each(on_, n, TakeFrom{once_.data(), list, list}); };
   for (const auto &pass : level.passes) pass.each_list_of_couplings(list);
   list(level.from.data(), level.rows.couplings());
 }

@@ -19,23 +19,11 @@ struct Order {
 
   PETSCRRB_HD void operator()(node_t p) const { order[p] = number[p] < 0 ? first + ~number[p] : next[number[p]]; }
 };
-struct OrderOfLast {
-  node_t first, *order;
-
-  PETSCRRB_HD void operator()(node_t p) const { order[p] = first + p; }
-};
 struct PlacePoint {
   const node_t *order, *point;
   node_t *of_node;
 
   PETSCRRB_HD void operator()(node_t p) const { of_node[order[p]] = point[p]; }
-};
-
-struct CopyNumber {
-  const node_t *from;
-  node_t *to;
-
-  PETSCRRB_HD void operator()(node_t i) const { to[i] = from[i]; }
 };
 
 // Of a red node what it couples with, of a black one the level's red nodes that do.
@@ -123,31 +111,19 @@ private:
     if (lanes.first()) diagonal[order[p] - first_black] = graph.e[p] + sum;
   }
 };
-template <class T> struct FillLower {
-  const node_t *source;
-  const T *upper;
-  T *lower;
-
-  PETSCRRB_HD void operator()(node_t k) const { lower[k] = upper[source[k]]; }
-};
-
+// Its rows are those of the graph, with the diagonal in its place.
 struct FillLastBlock {
   Graph graph;
-  const PetscInt *ia, *ja;
   double *a, *excess;
 
   PETSCRRB_HD void operator()(node_t p) const {
-    PetscInt to = ia[p], diagonal = -1;
-    double sum = graph.e[p];
-    excess[p] = sum;
-    node_t k = graph.rows.start[p];
-    for (; to < ia[p + 1]; ++to) {
-      if (ja[to] == p) {
-        diagonal = to;
-        continue;
-      }
-      a[to] = -graph.w[k];
-      sum += graph.w[k++];
+    node_t diagonal = graph.rows.start[p] + p;
+    double sum = excess[p] = graph.e[p];
+    for (node_t k = graph.rows.start[p]; k < graph.rows.start[p + 1]; ++k) {
+      const bool is_lower = graph.rows.column[k] < p;
+      diagonal += is_lower;
+      a[k + p + !is_lower] = -graph.w[k];
+      sum += graph.w[k];
     }
     a[diagonal] = sum;
   }
@@ -285,15 +261,16 @@ struct GraphPolynomial : GraphProduct {
   PETSCRRB_HD void take(node_t i, double product) const { y[first + i] = *c0 * r[first + i] - *c1 * product; }
 };
 // x = u d^-1/2, d the diagonal, u in [-1, 1) by a hash of the grid's point: see StartVector
-struct GraphStart {
-  KeptGraph A;
-  const node_t *point; // of the first node
+template <class Matrix> struct GraphStart {
+  Matrix A;
+  const node_t *point; // of the first node; NULL: nodes are points
   index_t nx;
   double *x;
 
   PETSCRRB_HD void operator()(node_t i) const {
     const double d = A.diagonal(i), size = d > 0.0 ? 1.0 / sqrt(d) : 0.0;
-    x[i] = hashed(point[i] % nx, point[i] / nx) * size;
+    const node_t p = point ? point[i] : i;
+    x[i] = hashed(p % nx, p / nx) * size;
   }
 };
 struct GraphResidual {

@@ -43,10 +43,7 @@ template <> struct GraphLoops<Host> {
   }
   // NodeFlags, added to *counts
   template <class F> static void count(const Host &, node_t n, const F &f, NodeCounts *counts) {
-    const auto at = [&](index_t h, index_t k) {
-      const index_t i = ListAsBox::entry(h, k);
-      return i < n ? f(node_t(i)) : unsigned(node_ok);
-    };
+    const AtEntry<F> at{f, n};
     counts->add(host::count_each(ListAsBox::box(n), ListAsBox::box(n), at, at));
   }
   template <class F>
@@ -55,15 +52,15 @@ template <> struct GraphLoops<Host> {
         on, n, [&](node_t i) { return f(i, Alone()); }, counts);
   }
   // f(i, lanes): a device has several lanes for a node
-  template <class F> static void together(const Host &on, node_t n, double couplings, const F &f) {
-    with_table(on, n, couplings, f);
+  template <class F> static void together(const Host &on, node_t n, double /* couplings */, const F &f) {
+    look_up(on, n, f);
   }
   // of functors that do little for a coupling
   template <class F> static void together_or_alone(const Host &on, node_t n, double /* couplings */, const F &f) {
     each(on, n, [&](node_t i) { f(i, Alone()); });
   }
-  // where they look up much
-  template <class F> static void with_table(const Host &, node_t n, double /* couplings */, const F &f) {
+  // of those that look up much
+  template <class F> static void look_up(const Host &, node_t n, const F &f) {
     in_pieces(n, [&](node_t, node_t begin, node_t end, OneLane &alone) {
       for (node_t i = begin; i < end; ++i) f(i, alone);
     });
@@ -95,19 +92,19 @@ template <> struct GraphLoops<Host> {
     });
   }
   // f(i, lanes), or on a device with short rows f.each_alone(i, lanes). listed: in the rows that are added up, on average
-  template <class F> static void add_up(const Host &on, node_t n, double couplings, double /* listed */, const F &f) {
-    with_table(on, n, couplings, f);
+  template <class F>
+  static void add_up(const Host &on, node_t n, double /* couplings */, double /* listed */, const F &f) {
+    look_up(on, n, f);
   }
 
-  // Whether places of products are stored, where rows have so many couplings on average: f(i, lanes) finds them, and adds up by them. On a host they
+  // Whether places of products are stored, where rows have so many couplings on average: look_up() finds them, add_stored() adds up by them. On a host they
   // would cost a set-up more than twenty refreshes save; tests do so.
   static bool stores_products(double /* couplings */) { return stores_; }
   static bool store_products(bool they) { return std::exchange(stores_, they); } // as it was before
-  template <class F> static void look_up(const Host &on, node_t n, const F &f) { with_table(on, n, 0, f); }
   // longest: of the rows that are added up
   template <class F>
   static void add_stored(const Host &on, node_t n, double /* listed */, node_t /* longest */, const F &f) {
-    with_table(on, n, 0, f);
+    look_up(on, n, f);
   }
 
 private:

@@ -1,6 +1,6 @@
 // RRB on the graph, on the host.
 #include "exec/host/sums.hpp"
-#include "pc/rrb/graph/graph_rrb.hpp"
+#include "pc/rrb/graph/graph_apply.hpp"
 #include "pc/rrb/graph/halved_rrb.hpp"
 #include "pc/rrb/graph/matrix_rows.hpp"
 #include "pc/rrb/graph/rows_of_ranks.hpp"
