@@ -211,11 +211,9 @@ template <class T> struct Maker {
 } // namespace device
 
 std::unique_ptr<Mic> make_mic(const Cuda &on, const Grid &g, const Options &options, int shared) {
+  if (!shared) shared = cuda::attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
   return options.single ? device::Maker<float>{on, g, options}.make(shared)
                         : device::Maker<double>{on, g, options}.make(shared);
-}
-std::unique_ptr<Mic> make_mic(const Cuda &on, const Grid &g, const Options &options) {
-  return make_mic(on, g, options, cuda::attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
 }
 
 } // namespace petscrrb::mic

@@ -111,22 +111,20 @@ __global__ void __launch_bounds__(march_rows *lanes)
 
 template <int steps, bool around, class Marching>
 void march(Marching, const Lattice &g, const Couplings &a, const Piece &p, cudaStream_t stream) {
+  constexpr int ends = Marching::west + Marching::east;
   const auto parts = [](PetscInt n, int size) { return (n + size - 1) / size; };
-  const int ends = Marching::west + Marching::east;
-  MarchShape shape{0, parts(g.n[0], lanes - ends)};
-  if constexpr (steps == 3) {
-    const PetscInt across = shape.strips * parts(g.n[1], march_rows - ends);
-    const int resident = cuda::resident_blocks(march_planes<around, Marching>, march_rows * lanes);
-    shape.lines = cuda::rows_of_part(int(across), int(g.n[2]), resident, 256, Marching::before + Marching::after);
-    const dim3 blocks(unsigned(across), unsigned(parts(g.n[2], shape.lines)));
-    march_planes<around, Marching><<<blocks, dim3(lanes, march_rows), 0, stream>>>(g, a, p, shape);
-  } else {
-    const PetscInt across = parts(shape.strips, march_warps);
-    const int resident = cuda::resident_blocks(march_strips<steps, around, Marching>, march_warps * lanes);
-    shape.lines = cuda::rows_of_part(int(across), int(g.n[1]), resident, 256, Marching::before + Marching::after);
-    const dim3 blocks(unsigned(across), unsigned(parts(g.n[1], shape.lines)));
-    march_strips<steps, around, Marching><<<blocks, march_warps * lanes, 0, stream>>>(g, a, p, shape);
-  }
+  const PetscInt strips = parts(g.n[0], lanes - ends);
+  // so many blocks side by side, each with a part of the lines or planes
+  const auto launch = [&](auto kernel, PetscInt across, PetscInt along, dim3 threads) {
+    const int resident = cuda::resident_blocks(kernel, int(threads.x * threads.y));
+    const int lines = cuda::rows_of_part(int(across), int(along), resident, 256, Marching::before + Marching::after);
+    const dim3 blocks(unsigned(across), unsigned(parts(along, lines)));
+    kernel<<<blocks, threads, 0, stream>>>(g, a, p, MarchShape{lines, strips});
+  };
+  if constexpr (steps == 3)
+    launch(march_planes<around, Marching>, strips * parts(g.n[1], march_rows - ends), g.n[2], dim3(lanes, march_rows));
+  else
+    launch(march_strips<steps, around, Marching>, parts(strips, march_warps), g.n[1], dim3(march_warps * lanes));
   cuda::check_launch("march");
 }
 
