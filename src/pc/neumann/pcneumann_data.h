@@ -54,8 +54,3 @@ typedef struct {
   PetscRRBKnownValues *known;
   PCNeumannState *state;
 } PC_Neumann;
-
-/* of an application on a grid: two for each coupling, term and triangle, and the diagonal */
-static inline PetscLogDouble PCNeumannFlops(const petscrrb::Grid &g, int terms) {
-  return (PetscLogDouble)(g.n[0] * g.n[1] * g.n[2]) * (2.0 + 4.0 * terms * (g.points / 2));
-}

@@ -31,7 +31,10 @@ public:
                 [&](PetscInt rows, const auto &f) { at_rows(rows, f, found.read); });
     constant_ = found.constant = !found.read.varies;
     for (int m = 0; m < 3; ++m) common_[m] = ssor ? common[m] / (2 - options_.omega) : common[m];
-    if (!ssor && found.read.result() == ReadResult::ok && found.read.bad_pivot == no_row) factorize(to, found);
+    if (!ssor && found.read.result() == ReadResult::ok && found.read.bad_pivot == no_row)
+      sweep_blocks<lanes>(o_, together_, progress_, [&](const Column &c) {
+        return Factorize<lanes, T>(o_, c, to, {options_.omega, options_.shift}, u_.data(), edges_.data(), found);
+      });
     return found;
   }
 
@@ -51,11 +54,6 @@ public:
   }
 
 private:
-  void factorize(const Values<T> &to, Findings &found) {
-    sweep_blocks<lanes>(o_, together_, progress_, [&](const Column &c) {
-      return Factorize<lanes, T>(o_, c, to, {options_.omega, options_.shift}, u_.data(), edges_.data(), found);
-    });
-  }
   // one of both sweeps, by a factor as it is stored
   template <template <int, class, bool> class Solve, bool half> void solve(const double *r, double *z) {
     const auto by = [&](const auto &factor) {
