@@ -121,7 +121,7 @@ FAULTS = [Fault(*fault) for fault in (
      "return what_ == Exchanged::more_rows ? 4 : 3;", "return 3;"),
     ("first-bad-pivot", "lost agreement of ranks", "host", "src/pc/rrb/ranks/distributed_factor.hpp",
      "const std::vector<double> all = ranks_.gather_numbers(mine);", "const std::vector<double> &all = mine;"),
-    ("second-layer-of-ghosts", "forgotten halo", "host", "src/pc/neumann/pcneumann_ranks.cxx",
+    ("second-layer-of-ghosts", "forgotten halo", "host", "src/pc/neumann/pcneumann_setup.cxx",
      "n->drop == PC_NEUMANN_DROP_THRESHOLD ? 2 : 1", "1"),
     ("end-of-the-search-for-phases", "lost agreement of ranks", "host", "src/ksp/deflation/core/labels.cxx",
      "    changed = ranks.any(changed);\n", ""),

@@ -6,6 +6,7 @@
 #include "grid/text.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace petscrrb {
 namespace {
@@ -22,13 +23,10 @@ Grid grid_of(index_t nx, index_t ny, index_t nz) {
 
 // Every nx that makes some distance one of the ten; nx = n is a chain.
 std::vector<Grid> candidates_2d(index_t n, const std::vector<index_t> &distances) {
-  std::vector<index_t> sides;
+  std::set<index_t> sides{n};
   for (index_t d : distances)
     for (index_t nx : {d - 1, d, d + 1, (d + 1) / 2, n - d - 1, n - d, n - d + 1, (n - d + 1) / 2})
-      if (nx > 1 && nx < n && n % nx == 0) sides.push_back(nx);
-  sides.push_back(n);
-  std::sort(sides.begin(), sides.end());
-  sides.erase(std::unique(sides.begin(), sides.end()), sides.end());
+      if (nx > 1 && nx < n && n % nx == 0) sides.insert(nx);
   std::vector<Grid> grids;
   for (index_t nx : sides) grids.push_back(grid_of(nx, n / nx, 1));
   return grids;
@@ -51,14 +49,12 @@ std::vector<Grid> candidates(index_t n, Widest widest, const std::vector<index_t
 }
 
 // Divisors of `of`, more than 1 and less than that, that are so far away from a distance.
-std::vector<index_t> divisors_near(const std::vector<index_t> &distances, std::initializer_list<index_t> away,
-                                   index_t of) {
-  std::vector<index_t> found;
+std::set<index_t> divisors_near(const std::vector<index_t> &distances, std::initializer_list<index_t> away,
+                                index_t of) {
+  std::set<index_t> found;
   for (index_t d : distances)
     for (index_t a : away)
-      if (d + a > 1 && d + a < of && of % (d + a) == 0) found.push_back(d + a);
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
+      if (d + a > 1 && d + a < of && of % (d + a) == 0) found.insert(d + a);
   return found;
 }
 

@@ -160,7 +160,7 @@ std::vector<PetscInt> HostRankPattern::missing(const Grid &grid, const Fit &f, b
   return elsewhere;
 }
 
-index_t HostRankPattern::coupled_rows() const { return std::count(flags.begin(), flags.begin() + A.n, 0); }
+index_t HostRankPattern::coupled_rows() { return std::count(flags.begin(), flags.begin() + A.n, 0); }
 
 bool HostRankPattern::has_coupled(PetscInt place) const {
   const PetscInt row = A.places.row_at(place, A.n);
@@ -178,19 +178,19 @@ double HostRankPattern::coupling(PetscInt row, PetscInt column) const {
   return value;
 }
 
-std::string HostPattern::mark_identity() {
-  return all.mark_identity() ? "" : where_not_finite(all.rows(), plain_words);
-}
-
-Pair HostPattern::one_too_many(std::size_t most) {
-  const std::vector<Seen> seen = all.first_seen(most);
-  return seen.size() > most ? Pair{seen.back().row, seen.back().column} : Pair{-1, -1};
-}
-
-bool HostPattern::is_complete(const Grid &g, const Fit &f) {
+bool HostRankPattern::is_complete(const Grid &g, const Fit &f) {
   bool complete;
-  (void)all.missing(g, f, &complete);
+  (void)missing(g, f, &complete);
   return complete;
+}
+
+std::string OneRankPattern::mark_identity() {
+  return mine().mark_identity() ? "" : where_not_finite(on_host().rows(), plain_words);
+}
+
+Pair OneRankPattern::one_too_many(std::size_t most) {
+  const std::vector<Seen> seen = on_host().first_seen(most);
+  return seen.size() > most ? Pair{seen.back().row, seen.back().column} : Pair{-1, -1};
 }
 
 } // namespace petscrrb

@@ -76,6 +76,9 @@ public:
   virtual unsigned char *identity() = 0;
   virtual Distances distances(std::size_t most) = 0; // of places
   virtual Fit fit(const Grid &) = 0;                 // its row and column are places
+  virtual index_t coupled_rows() = 0;
+  // As Pattern::is_complete(), where there are no others.
+  virtual bool is_complete(const Grid &, const Fit &) = 0;
 };
 
 // A distance, and the places of the first coupling with it.
@@ -91,6 +94,8 @@ public:
   unsigned char *identity() override { return flags.data(); }
   Distances distances(std::size_t most) override;
   Fit fit(const Grid &) override;
+  index_t coupled_rows() override;
+  bool is_complete(const Grid &, const Fit &) override;
 
   // All distances if there are no more than `most`, else one more than that, each with its first coupling.
   std::vector<Seen> first_seen(std::size_t most) const;
@@ -98,7 +103,6 @@ public:
   // those are identity rows. *complete: own neighbours are all coupled.
   std::vector<PetscInt> missing(const Grid &, const Fit &, bool *complete) const;
   bool has_coupled(PetscInt place) const;               // an own row that is no identity row
-  index_t coupled_rows() const;                         // so many of them
   double coupling(PetscInt row, PetscInt column) const; // of places; 0 where there is none
   const RankRows &rows() const { return A; }
 
@@ -109,21 +113,31 @@ private:
   Flags flags;
 };
 
-// Of a matrix on one rank.
-class HostPattern final : public Pattern {
+// Of a matrix on one rank, wherever its rows are.
+class OneRankPattern : public Pattern {
 public:
-  explicit HostPattern(const Csr &rows) : all(RankRows(rows), 0) {}
-
-  index_t rows() const override { return all.rows().n; }
   std::string mark_identity() override;
-  Distances distances(std::size_t most) override { return all.distances(most); }
+  Distances distances(std::size_t most) override { return mine().distances(most); }
   Pair one_too_many(std::size_t most) override;
-  Fit fit(const Grid &g) override { return all.fit(g); }
-  bool is_complete(const Grid &, const Fit &) override;
-  index_t coupled_rows() override { return all.coupled_rows(); }
-  double coupling(PetscInt row, PetscInt column) override { return all.coupling(row, column); }
+  Fit fit(const Grid &g) override { return mine().fit(g); }
+  bool is_complete(const Grid &g, const Fit &f) override { return mine().is_complete(g, f); }
+  index_t coupled_rows() override { return mine().coupled_rows(); }
+  double coupling(PetscInt row, PetscInt column) override { return on_host().coupling(row, column); }
 
 private:
+  virtual RankPattern &mine() = 0;
+  virtual HostRankPattern &on_host() = 0; // for messages
+};
+
+class HostPattern final : public OneRankPattern {
+public:
+  explicit HostPattern(const Csr &rows) : all(RankRows(rows), 0) {}
+  index_t rows() const override { return all.rows().n; }
+
+private:
+  RankPattern &mine() override { return all; }
+  HostRankPattern &on_host() override { return all; }
+
   HostRankPattern all;
 };
 

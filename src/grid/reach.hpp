@@ -61,6 +61,10 @@ struct Geometry {
       towards[x][1] = petscrrb::towards(g, x, 1);
     }
   }
+  // The directions that leave the grid over side x from a point with this coordinate, a bit each.
+  PETSCRRB_HD unsigned across(int x, PetscInt at) const {
+    return (at == 0 ? towards[x][0] : 0) | (at == n[x] - 1 ? towards[x][1] : 0);
+  }
 };
 
 // Of the point with a place in the natural order. most: directions, 9, or 27 for a stencil of as many points
@@ -122,8 +126,7 @@ struct Reach {
   Reach() = default;
   Reach(const Geometry &g, PetscInt p) : count(g.points) {
     const PetscInt at[3] = {p % g.n[0], p / g.n[0] % g.n[1], p / g.n[0] / g.n[1]};
-    for (int x = 0; x < 3; ++x)
-      across[x] = (at[x] == 0 ? g.towards[x][0] : 0) | (at[x] == g.n[x] - 1 ? g.towards[x][1] : 0);
+    for (int x = 0; x < 3; ++x) across[x] = g.across(x, at[x]);
     if (count > directions)
       take(Neighbours<most_directions>(g, p));
     else

@@ -2,15 +2,12 @@
 // the rows before it.
 #include "stencil/stencil.hpp"
 
+#include "exec/host/host.hpp"
 #include "grid/reach.hpp"
 #include "stencil/refusal.hpp"
 #include "grid/text.hpp"
 
 #include <algorithm>
-
-#ifdef _OPENMP
-  #include <omp.h>
-#endif
 
 namespace petscrrb {
 namespace {
@@ -165,11 +162,7 @@ template <int points> RowFacts read_all(const Csr &A, const Grid &g, Stencil &s)
   RowFacts all;
 #pragma omp parallel if (A.n >= rows_for_threads)
   {
-    index_t thread = 0, threads = 1;
-#ifdef _OPENMP
-    thread = omp_get_thread_num();
-    threads = omp_get_num_threads();
-#endif
+    const index_t thread = host::member(), threads = host::team();
     const index_t first = g.n[1] * thread / threads, last = g.n[1] * (thread + 1) / threads;
     Reader<points> reader(A, g, s);
     reader.read(first, last);

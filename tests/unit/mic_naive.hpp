@@ -56,7 +56,7 @@ public:
         const int q = p - stride[axis[a]];
         if (is_inside(p, axis[a], -1)) t[a] = times(W[axis[a]][q], u[q]);
       }
-      u[p] = petscrrb::mic::forward(r[p], t[2], t[0], t[1]);
+      u[p] = petscrrb::mic::without(r[p], t[2], t[0], t[1]);
     }
     for (int p = s.size(); p-- > 0;) {
       double t[3] = {};
@@ -64,7 +64,7 @@ public:
         const int q = p + stride[axis[a]];
         if (is_inside(p, axis[a], 1)) t[a] = times(W[axis[a]][p], u[q]);
       }
-      u[p] = petscrrb::mic::backward(times(inverse[p], u[p]), t[2], t[0], t[1]);
+      u[p] = petscrrb::mic::without(times(inverse[p], u[p]), t[2], t[0], t[1]);
     }
     return u;
   }

@@ -94,7 +94,7 @@ __device__ unsigned seams(const Geometry &g, PetscInt p, unsigned seen) {
   const PetscInt at[3] = {p % g.n[0], p / g.n[0] % g.n[1], p / (g.n[0] * g.n[1])};
   unsigned crossed = 0;
   for (int x = 0; x < 3; ++x)
-    if ((at[x] == 0 && seen & g.towards[x][0]) || (at[x] == g.n[x] - 1 && seen & g.towards[x][1])) crossed |= 1u << x;
+    if (seen & g.across(x, at[x])) crossed |= 1u << x;
   return crossed;
 }
 
@@ -186,8 +186,8 @@ public:
   unsigned char *identity() override { return identity_.data(); }
   Distances distances(std::size_t most) override;
   Fit fit(const Grid &) override;
-  // of a matrix on one rank
-  bool is_complete(const Grid &, const Fit &);
+  index_t coupled_rows() override;
+  bool is_complete(const Grid &, const Fit &) override;
 
 private:
   unsigned blocks() const {
@@ -196,13 +196,15 @@ private:
   }
   // for RankRows::each_coupling()
   const unsigned char *where_identity() const { return some_are_identity_ ? identity_.data() : nullptr; }
-  // launch(answer), which is clear before, where there are rows
-  template <class Launch> const Answer &ask(const Launch &launch) {
+  // kernel(A, args..., answer), where there are rows, on the stream that is returned; the answer is clear before.
+  template <class Kernel, class... Args> cudaStream_t ask(const char *what, Kernel *kernel, const Args &...args) {
     const cudaStream_t stream = ready();
     answer.clear(stream);
     check(cudaMemsetAsync(&answer.device()->misfit, 0xff, sizeof(Word), stream), "cudaMemsetAsync");
-    if (A.n) launch(stream);
-    return answer.read(stream);
+    if (!A.n) return stream;
+    kernel<<<blocks(), threads, 0, stream>>>(A, args..., answer.device());
+    check_launch(what);
+    return stream;
   }
 
   RankRows A;
@@ -215,10 +217,7 @@ private:
 };
 
 bool DeviceRankPattern::mark_identity() {
-  const Answer &found = ask([&](cudaStream_t stream) {
-    cuda::mark_identity<<<blocks(), threads, 0, stream>>>(A, identity_.data(), answer.device());
-    check_launch("mark_identity");
-  });
+  const Answer &found = answer.read(ask("mark_identity", cuda::mark_identity, identity_.data()));
   // what the following need not read: most of the bytes
   if (!found.zero) A.own.a = A.others.a = nullptr;
   some_are_identity_ = found.identity || ghosts_ > 0;
@@ -227,10 +226,8 @@ bool DeviceRankPattern::mark_identity() {
 
 Distances DeviceRankPattern::distances(std::size_t most) {
   Distances d;
-  const Answer &found = ask([&](cudaStream_t stream) {
-    find_distances<<<blocks(), threads, 0, stream>>>(A, where_identity(), static_cast<int>(most) + 1, answer.device());
-    check_launch("find_distances");
-  });
+  const Answer &found =
+      answer.read(ask("find_distances", find_distances, where_identity(), static_cast<int>(most) + 1));
   for (const Word distance : found.distances)
     if (distance) d.all.push_back(static_cast<index_t>(distance));
   d.too_many = found.too_many || d.all.size() > most;
@@ -240,13 +237,11 @@ Distances DeviceRankPattern::distances(std::size_t most) {
 
 Fit DeviceRankPattern::fit(const Grid &grid) {
   Fit f;
-  const Answer &found = ask([&](cudaStream_t stream) {
-    const auto kernel = grid.points > directions ? hold_against<most_directions> : hold_against<directions>;
-    kernel<<<blocks(), threads, 0, stream>>>(A, where_identity(), Geometry(grid), answer.device());
-    check_launch("hold_against");
-    look_up_misfit<<<1, 1, 0, stream>>>(A, answer.device());
-    check_launch("look_up_misfit");
-  });
+  const auto kernel = grid.points > directions ? hold_against<most_directions> : hold_against<directions>;
+  const cudaStream_t stream = ask("hold_against", kernel, where_identity(), Geometry(grid));
+  if (A.n) look_up_misfit<<<1, 1, 0, stream>>>(A, answer.device());
+  check_launch("look_up_misfit");
+  const Answer &found = answer.read(stream);
   if (found.misfit != nowhere) {
     f.row = found.row;
     f.column = found.column;
@@ -256,45 +251,30 @@ Fit DeviceRankPattern::fit(const Grid &grid) {
   return f;
 }
 
-bool DeviceRankPattern::is_complete(const Grid &grid, const Fit &f) {
-  const Grid g = with_seams(grid, f);
-  const Answer &found = ask([&](cudaStream_t stream) {
-    const auto kernel = g.points > directions ? look_for_gaps<most_directions> : look_for_gaps<directions>;
-    kernel<<<blocks(), threads, 0, stream>>>(A, identity_.data(), Geometry(g), used_directions(g, f), answer.device());
-    check_launch("look_for_gaps");
-  });
-  return !found.incomplete;
+index_t DeviceRankPattern::coupled_rows() {
+  const auto identity = to_host(identity_.data(), std::size_t(A.n), ready());
+  return std::count(identity.begin(), identity.end(), 0);
 }
 
-// Of a matrix on one rank.
-class DevicePattern : public Pattern {
+bool DeviceRankPattern::is_complete(const Grid &grid, const Fit &f) {
+  const Grid g = with_seams(grid, f);
+  const auto kernel = g.points > directions ? look_for_gaps<most_directions> : look_for_gaps<directions>;
+  return !answer.read(ask("look_for_gaps", kernel, identity_.data(), Geometry(g), used_directions(g, f))).incomplete;
+}
+
+class DevicePattern final : public OneRankPattern {
 public:
   DevicePattern(const Csr &device_rows, cudaStream_t s)
       : A(device_rows), stream(s), all(RankRows(device_rows), 0, [s] { return s; }) {}
-
   index_t rows() const override { return A.n; }
-  std::string mark_identity() override {
-    if (all.mark_identity()) return "";
-    (void)on_host();
-    return host_reason;
-  }
-  Distances distances(std::size_t most) override { return all.distances(most); }
-  Pair one_too_many(std::size_t most) override { return on_host().one_too_many(most); }
-  Fit fit(const Grid &g) override { return all.fit(g); }
-  bool is_complete(const Grid &g, const Fit &f) override { return all.is_complete(g, f); }
-  index_t coupled_rows() override {
-    const auto identity = to_host(all.identity(), std::size_t(A.n), stream);
-    return std::count(identity.begin(), identity.end(), 0);
-  }
-  double coupling(PetscInt row, PetscInt column) override { return on_host().coupling(row, column); }
 
 private:
-  // For messages.
-  HostPattern &on_host() {
+  RankPattern &mine() override { return all; }
+  HostRankPattern &on_host() override {
     if (!host) {
       copy = std::make_unique<HostCopy>(A, stream);
-      host = std::make_unique<HostPattern>(copy->csr());
-      host_reason = host->mark_identity();
+      host = std::make_unique<HostRankPattern>(RankRows(copy->csr()), 0);
+      (void)host->mark_identity();
     }
     return *host;
   }
@@ -303,8 +283,7 @@ private:
   cudaStream_t stream;
   DeviceRankPattern all;
   std::unique_ptr<HostCopy> copy;
-  std::unique_ptr<HostPattern> host;
-  std::string host_reason;
+  std::unique_ptr<HostRankPattern> host;
 };
 
 } // namespace

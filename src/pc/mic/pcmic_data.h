@@ -49,18 +49,3 @@ typedef struct {
   PetscRRBKnownValues *known;
   PCMICState *state;
 } PC_MIC;
-
-/* to arrays in the factor's memory */
-static inline void PCMICApply(petscrrb::mic::Mic &mic, PCMICPart part, const double *r, double *z) {
-  if (part == PCMICPart::left)
-    mic.apply_left(r, z);
-  else if (part == PCMICPart::right)
-    mic.apply_right(r, z);
-  else
-    mic.apply(r, z);
-}
-
-/* of an application to one vector: two for each coupling and triangle, and the diagonal */
-static inline PetscLogDouble PCMICFlops(const petscrrb::Grid &g) {
-  return (PetscLogDouble)(g.n[0] * g.n[1] * g.n[2]) * (1.0 + 4.0 * (g.points / 2));
-}

@@ -2,7 +2,8 @@
 #include "pc/mic/pcmic_data.h"
 #include "pc/set_up.h"
 
-#include "pc/mic/core/mic.hpp"
+#include "grid/text.hpp"
+#include "stencil/refusal.hpp"
 
 using namespace petscrrb;
 
@@ -52,38 +53,25 @@ static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild, PetscRRBTrouble *tro
   return PetscRRBReadValues(((PC_MIC *)pc->data)->state, "PCMIC", rebuild, trouble);
 }
 
-/* "row 17 at (1, 2, 3)", by the numbers of the whole matrix and of the rank's grid */
-static PetscErrorCode Place(PC pc, index_t row, std::string *place) {
-  const Grid &g = ((PC_MIC *)pc->data)->state->grid;
+static PetscErrorCode CheckPivots(PC pc, PetscRRBTrouble *trouble) {
+  const PCMICState *s = ((PC_MIC *)pc->data)->state;
+  const mic::Findings &f = s->found;
+  const bool diagonal = f.read.bad_pivot != no_row;
+  const auto row = (PetscInt)(diagonal ? f.read.bad_pivot : f.pivot);
+  char value[64];
   PetscInt first;
 
   PetscFunctionBegin;
-  PetscCall(MatGetOwnershipRange(pc->pmat, &first, nullptr));
-  *place = "row " + std::to_string(first + row) + " at (" + std::to_string(row % g.n[0]) + ", " +
-           std::to_string(row / g.n[0] % g.n[1]);
-  if (g.dim == 3) *place += ", " + std::to_string(row / (g.n[0] * g.n[1]));
-  *place += ")";
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CheckPivots(PC pc, PetscRRBTrouble *trouble) {
-  const mic::Findings &f = ((PC_MIC *)pc->data)->state->found;
-  const bool diagonal = f.read.bad_pivot != no_row;
-  char value[64];
-  std::string place;
-
-  PetscFunctionBegin;
   if (!f.bad_pivot()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Place(pc, diagonal ? f.read.bad_pivot : f.pivot, &place));
+  PetscCall(MatGetOwnershipRange(pc->pmat, &first, nullptr));
   PetscCall(PetscSNPrintf(value, sizeof(value), "%g", f.pivot_value));
-  if (diagonal)
-    *trouble = {"the diagonal entry of " + place + " is not positive: the matrix is not positive definite",
-                PETSC_ERR_MAT_LU_ZRPVT};
-  else
-    *trouble = {"the pivot of " + place + " is " + value +
-                    " times its diagonal entry, but must be positive: -pc_mic_shift 0.01 raises such pivots, a smaller "
-                    "-pc_mic_omega may avoid them",
-                PETSC_ERR_MAT_LU_ZRPVT};
+  /* by the numbers of the whole matrix and of the rank's grid */
+  const std::string words = "row " + text(index_t(first) + row) + " at " + place(s->grid, row);
+  *trouble = {diagonal ? not_positive(words)
+                       : "the pivot of " + words + " is " + value +
+                             " times its diagonal entry, but must be positive: -pc_mic_shift 0.01 raises such pivots, "
+                             "a smaller -pc_mic_omega may avoid them",
+              PETSC_ERR_MAT_LU_ZRPVT};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -11,7 +11,7 @@ template <class Where> class OnGrid final : public PCNeumannForm {
 public:
   OnGrid(Where &where, const Grid &g, const neumann::Series &s)
       : where_(where), series_(where.Make([&](const auto &...on) { return neumann::make_grid_series(on..., g, s); })),
-        flops_(PCNeumannFlops(g, s.terms)) {}
+        flops_((PetscLogDouble)(g.n[0] * g.n[1] * g.n[2]) * (2.0 + 4.0 * s.terms * (g.points / 2))) {}
 
   PetscErrorCode Refresh(PC, const Csr &rows, RowFacts *found) override {
     return where_.Try([&] { *found = series_->refresh(rows); });
@@ -35,58 +35,40 @@ private:
   Where &where_; /* the backend's */
   const PetscInt64 build_ = PetscRRBNewBuild();
   const std::unique_ptr<neumann::GridSeries> series_;
-  const double flops_;
+  const double flops_; /* of an application: two for each coupling, term and triangle, and the diagonal */
 };
 
-/* Rows with ghosts, with room for their values. */
-template <class Where> struct RowsWithGhosts;
-template <> struct RowsWithGhosts<PetscRRBHostWork> {
-  static constexpr PCNeumannMatrices matrices = {MATSEQAIJ, MATMPIAIJ, MatSeqAIJGetArrayWrite,
-                                                 MatSeqAIJRestoreArrayWrite};
-
-  void Take(const PetscRRBOverlap &overlap) { a.resize(static_cast<std::size_t>(overlap.entries())); }
-  Csr Of(const PetscRRBOverlap &overlap) { return overlap.rows(a.data()); }
-
-  std::vector<PetscScalar> a;
-};
-
+template <class Where>
+constexpr PCNeumannMatrices matrices = {MATAIJ, MatSeqAIJGetArrayWrite, MatSeqAIJRestoreArrayWrite};
 #if PETSCRRB_ON_DEVICES
-template <> struct RowsWithGhosts<PetscRRBDeviceWork> {
-  /* Not for writing alone: that does not make the arrays. The first time zeros go to the device. */
-  static constexpr PCNeumannMatrices matrices = {MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, MatSeqAIJCUSPARSEGetArray,
-                                                 MatSeqAIJCUSPARSERestoreArray};
-
-  void Take(const PetscRRBOverlap &overlap) {
-    ia.assign(overlap.ia());
-    ja.assign(overlap.ja());
-    a.resize(ja.size());
-  }
-  Csr Of(const PetscRRBOverlap &overlap) { return {overlap.own(), ia.data(), ja.data(), a.data()}; }
-
-  cuda::Buffer<PetscInt> ia, ja;
-  cuda::Buffer<PetscScalar> a;
-};
+/* Not for writing alone: that does not make the arrays. The first time zeros go to the device. */
+template <>
+constexpr PCNeumannMatrices matrices<PetscRRBDeviceWork> = {MATAIJCUSPARSE, MatSeqAIJCUSPARSEGetArray,
+                                                            MatSeqAIJCUSPARSERestoreArray};
 #endif
 
 template <class Where> class Sparse final : public PCNeumannSparse {
-  using Rows = RowsWithGhosts<Where>;
+  template <class T> using Array = typename Where::template Array<T>;
 
 public:
-  explicit Sparse(Where &where) : PCNeumannSparse(Where::device, Rows::matrices), where_(where) {}
+  explicit Sparse(Where &where) : PCNeumannSparse(Where::device, matrices<Where>), where_(where) {}
 
   /* overlap: of a matrix on several ranks, in the place of the rows' arrays, else NULL */
   PetscErrorCode Start(PC pc, PetscRRBOverlap *overlap, const Csr &rows, const neumann::Series &series,
                        neumann::Kept kept, double threshold) {
     neumann::SparsePlan plan;
-    const auto make_plan = [&](const Csr &here) { /* of their pattern; new values come without the host */
-                                                  plan = neumann::make_sparse_plan(here, series, kept, threshold,
-                                                                                   PCNeumannGhosts(overlap));
+    neumann::Ghosts ghosts;
+    /* of the pattern; new values come without the host */
+    const auto make_plan = [&](const Csr &here) {
+      plan = neumann::make_sparse_plan(here, series, kept, threshold, ghosts);
     };
 
     PetscFunctionBegin;
     PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), where_.say, [&] {
       if (overlap) {
-        rows_.Take(*overlap);
+        ghosts = {overlap->ghosts(), overlap->order()};
+        a_.resize((std::size_t)overlap->entries());
+        if (Where::device) ia_.assign(overlap->ia()), ja_.assign(overlap->ja());
         make_plan(rows);
       } else
         where_.OnHost(rows, make_plan);
@@ -99,17 +81,18 @@ public:
 private:
   PetscErrorCode Exchange(PetscRRBOverlap &overlap, Mat P, Csr *rows) override {
     PetscFunctionBegin;
-    PetscCall(overlap.Exchange(P, Where::device, rows_.a.data()));
-    *rows = rows_.Of(overlap);
+    PetscCall(overlap.Exchange(P, Where::device, a_.data()));
+    *rows = overlap.rows(a_.data());
+    if (Where::device) rows->ia = ia_.data(), rows->ja = ja_.data();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode Fill(const Csr &rows, PetscScalar *s, neumann::SparseArrays lower, neumann::SparseArrays second,
-                      RowFacts *found) override {
-    return where_.Try([&] { *found = values_->refresh(rows, s, lower, second); });
+  PetscErrorCode Fill(const Csr &rows, PetscScalar *s, PetscScalar *const values[2][2], RowFacts *found) override {
+    return where_.Try([&] { *found = values_->refresh(rows, s, values[0], values[1]); });
   }
 
   Where &where_;
-  Rows rows_;
+  Array<PetscInt> ia_, ja_; /* of rows with ghosts, on a device */
+  Array<PetscScalar> a_;    /* of rows with ghosts */
 };
 
 template <class Where> class Backend final : public PetscRRBBackendAt<Where, PCNeumannBackend> {

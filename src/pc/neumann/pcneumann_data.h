@@ -54,15 +54,3 @@ typedef struct {
   PetscRRBKnownValues *known;
   PCNeumannState *state;
 } PC_Neumann;
-
-/* On several ranks (pcneumann_ranks.cxx): the rows that each works with; what all of them found, with global rows; the words
-   of the rank that found the first bad entry. Collective. */
-PETSC_INTERN PetscErrorCode PCNeumannBuildOverlap(PC);
-PETSC_INTERN PetscErrorCode PCNeumannAgree(PC, petscrrb::RowFacts *);
-PETSC_INTERN PetscErrorCode PCNeumannWhyRefusedOnRanks(PC, PetscRRBTrouble *);
-petscrrb::neumann::Ghosts PCNeumannGhosts(const PetscRRBOverlap *);
-
-/* of an application on a grid: two for each coupling, term and triangle, and the diagonal */
-static inline PetscLogDouble PCNeumannFlops(const petscrrb::Grid &g, int terms) {
-  return (PetscLogDouble)(g.n[0] * g.n[1] * g.n[2]) * (2.0 + 4.0 * terms * (g.points / 2));
-}

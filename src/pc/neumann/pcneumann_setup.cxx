@@ -1,6 +1,10 @@
-/* PCSetUp() of PCNEUMANN: the grid if there is one, the form that M^-1 is kept in, the values, what is said of them. */
+/* PCSetUp() of PCNEUMANN: the grid if there is one, on several ranks rows with ghosts; the form that M^-1 is kept in, the values, what is
+   said of them. */
 #include "pc/neumann/pcneumann_data.h"
 #include "pc/set_up.h"
+
+#include "petsc/rank_rows.h"
+#include "stencil/refusal.hpp"
 
 using namespace petscrrb;
 
@@ -25,14 +29,25 @@ static PetscErrorCode CheckChoices(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The words of the rank that found the first bad entry, with global rows. Collective. */
+static PetscErrorCode SayRefusedOnRanks(PCNeumannState *s, PetscRRBTrouble *trouble) {
+  const auto words = [s](PetscInt row, PetscInt column) {
+    return plain_words(s->overlap->global(row), s->overlap->global(column));
+  };
+  const auto explain = [&](const Csr &rows, const Flags &identity) {
+    return s->found.not_finite ? where_not_finite(RankRows(rows), words) : where_asymmetric(rows, identity, words);
+  };
+
+  return PetscRRBExplain("PCNEUMANN", *s->overlap, s->rows.on_ranks, trouble, explain);
+}
+
 /* The first bad entry in words. */
-static PetscErrorCode SayRefused(PC pc, PetscRRBTrouble *trouble) {
-  PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
+static PetscErrorCode SayRefused(PCNeumannState *s, PetscRRBTrouble *trouble) {
   std::string why;
 
   PetscFunctionBegin;
   if (s->overlap)
-    PetscCall(PCNeumannWhyRefusedOnRanks(pc, trouble));
+    PetscCall(SayRefusedOnRanks(s, trouble));
   else {
     *trouble = s->backend->WhyRefused(s->rows.csr, &why);
     if (!*trouble) *trouble = {why, PETSC_ERR_ARG_WRONG};
@@ -41,16 +56,41 @@ static PetscErrorCode SayRefused(PC pc, PetscRRBTrouble *trouble) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What all ranks found, with a global row. Collective. */
+static PetscErrorCode Agree(MPI_Comm comm, PCNeumannState *s) {
+  if (s->found.bad_pivot != no_row) s->found.bad_pivot = s->overlap->global((PetscInt)s->found.bad_pivot);
+  return PetscRRBAgreeOnFacts(comm, &s->found);
+}
+
 /* Values of Pmat into the form; *rebuild where there is a coupling that the grid has no place for. */
 static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild, PetscRRBTrouble *trouble) {
   PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
 
   PetscFunctionBegin;
   PetscCall(s->form->Refresh(pc, s->rows.csr, &s->found));
-  if (s->overlap) PetscCall(PCNeumannAgree(pc, &s->found));
+  if (s->overlap) PetscCall(Agree(PetscObjectComm((PetscObject)pc), s));
   const ReadResult result = s->found.result();
-  if (result == ReadResult::refused) PetscCall(SayRefused(pc, trouble));
+  if (result == ReadResult::refused) PetscCall(SayRefused(s, trouble));
   *rebuild = (PetscBool)(result == ReadResult::rebuild);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A row of L~ L~^T reaches the neighbours' neighbours. */
+static PetscErrorCode BuildOverlap(PC pc) {
+  const PC_Neumann *n = (PC_Neumann *)pc->data;
+  PCNeumannState *s = n->state;
+  const PetscInt64 points = (PetscInt64)n->grid[0] * n->grid[1] * PetscMax(n->grid[2], 1);
+  PetscInt rows;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(pc->pmat, &rows, nullptr));
+  PetscCheck(!n->grid[0] || points == rows, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "A grid of %" PetscInt64_FMT " points does not match the matrix, which has %" PetscInt_FMT
+             " rows. Correct -pc_neumann_grid, or omit it",
+             points, rows);
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), "PCNEUMANN",
+                                [&] { s->overlap = std::make_unique<PetscRRBOverlap>(); }));
+  PetscCall(s->overlap->Build(pc, pc->pmat, s->rows.on_ranks, n->drop == PC_NEUMANN_DROP_THRESHOLD ? 2 : 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -66,7 +106,7 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   s->form.reset();
   s->overlap.reset();
   if (s->rows.on_ranks) {
-    PetscCall(PCNeumannBuildOverlap(pc));
+    PetscCall(BuildOverlap(pc));
     rows = s->overlap->rows(nullptr);
   } else if (n->drop == PC_NEUMANN_DROP_NONE || asked) {
     PetscCall(PetscRRBTryToFindGrid(pc, pc->pmat, Widest::star, n->grid, "-pc_neumann_grid", s->backend->rows(rows),

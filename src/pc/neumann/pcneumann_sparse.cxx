@@ -12,74 +12,57 @@ PCNeumannSparse::~PCNeumannSparse() {
   for (Vec *v : {&s_, &work_[0], &work_[1], &work_[2]}) (void)VecDestroy(v);
 }
 
-static PetscErrorCode CreateHere(PetscInt n, MatType type, const SparsePattern &pattern, Mat *A) {
-  const std::vector<PetscScalar> zeros(pattern.ja.size(), 0.0);
-
-  PetscFunctionBegin;
-  PetscCall(MatCreate(PETSC_COMM_SELF, A));
-  PetscCall(MatSetSizes(*A, n, n, n, n));
-  PetscCall(MatSetType(*A, type));
-  PetscCall(MatSeqAIJSetPreallocationCSR(*A, pattern.ia.data(), pattern.ja.data(), zeros.data()));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Global columns in order: ghosts before the own ones, the own ones, ghosts after them. */
-static PetscErrorCode CreateOnRanks(PC pc, MatType type, const PetscRRBOverlap &rows, const SparsePattern pattern[2],
-                                    Mat *A) {
+/* By global columns in order: ghosts before the own ones, the own ones, ghosts after them. */
+static SparsePattern Joined(const PetscRRBOverlap &rows, const SparsePattern &own, const SparsePattern &ghost) {
   const PetscInt n = rows.own(), first = n ? rows.global(0) : 0;
-  std::vector<PetscInt> ia, ja;
-  std::vector<PetscScalar> zeros;
-  PetscInt N;
+  SparsePattern all;
 
-  PetscFunctionBegin;
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), "PCNEUMANN", [&] {
-    const SparsePattern &own = pattern[0], &ghost = pattern[1];
-    ia.push_back(0);
-    for (PetscInt p = 0; p < n; ++p) {
-      PetscInt e = ghost.ia[p];
-      for (; e < ghost.ia[p + 1] && rows.global(ghost.ja[e]) < first; ++e) ja.push_back(rows.global(ghost.ja[e]));
-      for (PetscInt f = own.ia[p]; f < own.ia[p + 1]; ++f) ja.push_back(first + own.ja[f]);
-      for (; e < ghost.ia[p + 1]; ++e) ja.push_back(rows.global(ghost.ja[e]));
-      ia.push_back((PetscInt)ja.size());
-    }
-    zeros.resize(ja.size());
-  }));
-  PetscCall(MatGetSize(pc->pmat, &N, nullptr));
-  PetscCall(MatCreate(PetscObjectComm((PetscObject)pc), A));
-  PetscCall(MatSetSizes(*A, n, n, N, N));
-  PetscCall(MatSetType(*A, type));
-  PetscCall(MatMPIAIJSetPreallocationCSR(*A, ia.data(), ja.data(), zeros.data()));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  all.ia.push_back(0);
+  for (PetscInt p = 0; p < n; ++p) {
+    PetscInt e = ghost.ia[p];
+    for (; e < ghost.ia[p + 1] && rows.global(ghost.ja[e]) < first; ++e) all.ja.push_back(rows.global(ghost.ja[e]));
+    for (PetscInt f = own.ia[p]; f < own.ia[p + 1]; ++f) all.ja.push_back(first + own.ja[f]);
+    for (; e < ghost.ia[p + 1]; ++e) all.ja.push_back(rows.global(ghost.ja[e]));
+    all.ia.push_back(all.entries());
+  }
+  return all;
 }
 
-PetscErrorCode PCNeumannSparse::CreateMatrix(PC pc, PetscInt n, const SparsePattern pattern[2], Mat *A,
-                                             PCNeumannBlocks *blocks) {
+PetscErrorCode PCNeumannSparse::CreateMatrix(PC pc, const SparsePattern pattern[2], Mat *A, Mat blocks[2]) {
+  const MPI_Comm comm = overlap_ ? PetscObjectComm((PetscObject)pc) : PETSC_COMM_SELF;
+  const SparsePattern *rows = &pattern[0];
+  SparsePattern joined;
+  std::vector<PetscScalar> zeros;
+  PetscInt n, N;
+
   PetscFunctionBegin;
-  *blocks = PCNeumannBlocks();
-  if (overlap_) {
-    PetscCall(CreateOnRanks(pc, matrices_.parallel, *overlap_, pattern, A));
-    PetscCall(MatMPIAIJGetSeqAIJ(*A, &blocks->own, &blocks->ghost, nullptr));
-  } else {
-    PetscCall(CreateHere(n, matrices_.sequential, pattern[0], A));
-    blocks->own = *A;
-  }
-  if (!pattern[0].entries()) blocks->own = nullptr;
-  if (!pattern[1].entries()) blocks->ghost = nullptr;
+  PetscCall(PetscRRBTryTogether(comm, "PCNEUMANN", [&] {
+    if (overlap_) rows = &(joined = Joined(*overlap_, pattern[0], pattern[1]));
+    zeros.resize(rows->ja.size());
+  }));
+  PetscCall(MatGetLocalSize(pc->pmat, &n, nullptr));
+  PetscCall(MatGetSize(pc->pmat, &N, nullptr));
+  PetscCall(MatCreate(comm, A));
+  PetscCall(MatSetSizes(*A, n, n, N, N));
+  PetscCall(MatSetType(*A, matrices_.type));
+  const auto fill = overlap_ ? MatMPIAIJSetPreallocationCSR : MatSeqAIJSetPreallocationCSR;
+  PetscCall(fill(*A, rows->ia.data(), rows->ja.data(), zeros.data()));
+  blocks[0] = *A;
+  if (overlap_) PetscCall(MatMPIAIJGetSeqAIJ(*A, &blocks[0], &blocks[1], nullptr));
+  for (int part = 0; part < 2; ++part)
+    if (!pattern[part].entries()) blocks[part] = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCNeumannSparse::Create(PC pc, PetscRRBOverlap *overlap, const neumann::SparsePlan &plan,
                                        const neumann::Series &series) {
-  PetscInt n;
-
   PetscFunctionBegin;
   series_ = series;
   overlap_ = overlap;
-  PetscCall(MatGetLocalSize(pc->pmat, &n, nullptr));
-  PetscCall(CreateMatrix(pc, n, plan.second, &second_, &blocks_[1]));
+  PetscCall(CreateMatrix(pc, plan.second, &second_, blocks_[1]));
   PetscCall(MatCreateVecs(second_, &s_, nullptr));
   if (plan.kept != neumann::Kept::triangles) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CreateMatrix(pc, n, plan.lower, &lower_, &blocks_[0]));
+  PetscCall(CreateMatrix(pc, plan.lower, &lower_, blocks_[0]));
   for (Vec &v : work_) PetscCall(VecDuplicate(s_, &v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -95,20 +78,17 @@ PetscErrorCode PCNeumannSparse::Refresh(PC pc, const Csr &rows_here, RowFacts *f
 
 /* On this rank. */
 PetscErrorCode PCNeumannSparse::FillHere(const Csr &rows, RowFacts *found) {
-  neumann::SparseArrays values[2];
-  PetscScalar *s;
+  PetscScalar *values[2][2] = {}, *s;
 
   PetscFunctionBegin;
   PetscCall(VecGetArrayWriteAndMemType(s_, &s, nullptr));
-  for (int m = 0; m < 2; ++m) {
-    if (blocks_[m].own) PetscCall(matrices_.get(blocks_[m].own, &values[m].own));
-    if (blocks_[m].ghost) PetscCall(matrices_.get(blocks_[m].ghost, &values[m].ghost));
-  }
-  const PetscErrorCode filled = Fill(rows, s, values[0], values[1], found);
-  for (int m = 0; m < 2; ++m) {
-    if (blocks_[m].ghost) PetscCall(matrices_.restore(blocks_[m].ghost, &values[m].ghost));
-    if (blocks_[m].own) PetscCall(matrices_.restore(blocks_[m].own, &values[m].own));
-  }
+  for (int m = 0; m < 2; ++m)
+    for (int part = 0; part < 2; ++part)
+      if (blocks_[m][part]) PetscCall(matrices_.get(blocks_[m][part], &values[m][part]));
+  const PetscErrorCode filled = Fill(rows, s, values, found);
+  for (int m = 0; m < 2; ++m)
+    for (int part = 0; part < 2; ++part)
+      if (blocks_[m][part]) PetscCall(matrices_.restore(blocks_[m][part], &values[m][part]));
   PetscCall(VecRestoreArrayWriteAndMemType(s_, &s));
   PetscCall(filled);
   PetscFunctionReturn(PETSC_SUCCESS);

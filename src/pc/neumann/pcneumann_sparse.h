@@ -4,15 +4,9 @@
 #include "pc/neumann/pcneumann_data.h"
 #include "pc/neumann/core/sparse_values.hpp"
 
-/* Of one matrix: that of the rank's own columns, which is the matrix itself on one rank, and that of ghosts' columns. NULL
-   where there are no entries. */
-struct PCNeumannBlocks {
-  Mat own = nullptr, ghost = nullptr;
-};
-
-/* Matrices of one place: on one rank and on several, and how their values are got, to write them all. */
+/* The type of matrices of one place, and how the values of a block are got, to write them all. */
 struct PCNeumannMatrices {
-  MatType sequential, parallel;
+  MatType type;
   PetscErrorCode (*get)(Mat, PetscScalar **), (*restore)(Mat, PetscScalar **);
 };
 
@@ -30,13 +24,13 @@ protected:
                         const petscrrb::neumann::Series &);
   /* rows with values, where the matrix is */
   virtual PetscErrorCode Exchange(PetscRRBOverlap &, Mat, petscrrb::Csr *) = 0;
-  virtual PetscErrorCode Fill(const petscrrb::Csr &, PetscScalar *s, petscrrb::neumann::SparseArrays lower,
-                              petscrrb::neumann::SparseArrays second, petscrrb::RowFacts *) = 0;
+  virtual PetscErrorCode Fill(const petscrrb::Csr &, PetscScalar *s, PetscScalar *const values[2][2],
+                              petscrrb::RowFacts *) = 0;
 
   std::unique_ptr<petscrrb::neumann::SparseValues> values_;
 
 private:
-  PetscErrorCode CreateMatrix(PC, PetscInt n, const petscrrb::neumann::SparsePattern[2], Mat *, PCNeumannBlocks *);
+  PetscErrorCode CreateMatrix(PC, const petscrrb::neumann::SparsePattern[2], Mat *, Mat blocks[2]);
   PetscErrorCode FillHere(const petscrrb::Csr &, petscrrb::RowFacts *);
   PetscErrorCode Scaled(petscrrb::neumann::Scale, Vec from, Vec to);
   PetscErrorCode Horner(petscrrb::neumann::Triangle, Vec *y);
@@ -48,6 +42,7 @@ private:
   petscrrb::neumann::Series series_ = {};
   PetscRRBOverlap *overlap_ = nullptr;
   Mat lower_ = nullptr, second_ = nullptr; /* without the lower one, the second one is M^-1 */
-  PCNeumannBlocks blocks_[2];              /* of them */
+  Mat blocks_[2][2] =
+      {}; /* of them: of the rank's own columns, on one rank all of them, and of ghosts'; NULL without entries */
   Vec s_ = nullptr, work_[3] = {};
 };

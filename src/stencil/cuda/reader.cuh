@@ -50,8 +50,8 @@ template <int points, bool scaled> class Reader {
 public:
   using At = Slot<points>;
 
-  __device__ Reader(const Strip<points, scaled> &s, const Sides &sides, const Target &target, double r)
-      : strip(s), g(sides), to(target), rounding(r) {}
+  __device__ Reader(const Strip<points, scaled> &s, const Geometry &geometry, const Target &target, double r)
+      : strip(s), g(geometry), to(target), rounding(r) {}
 
   // Line j has arrived: the line below it can be finished. `mine`: that line is to be written by this warp.
   __device__ void next(const Row<points> &row, PetscInt j, bool mine) {
@@ -109,7 +109,7 @@ private:
     const bool right_identity = __shfl_down_sync(~0u, line.identity, 1);
     const double other = right(line.a[At::West]);
     settled.east = settle<1>(line.a[At::East], other, line.a[At::Centre], line.identity | right_identity, count);
-    if (count && settled.east != 0 && strip.column == g.nx - 1) facts.flags |= found_across_x;
+    if (count && settled.east != 0 && strip.column == g.n[0] - 1) facts.flags |= found_across_x;
     const double v_right = right(line.v);
     if (scaled) settled.east = __dmul_rn(settled.east, line.v * v_right);
   }
@@ -117,7 +117,7 @@ private:
   __device__ void note_crossings() {
     const bool corner = settled.northeast != 0 || settled.northwest != 0;
     if (corner) facts.flags |= found_corners;
-    if (strip.column == g.nx - 1 && settled.northeast != 0) facts.flags |= found_across_x;
+    if (strip.column == g.n[0] - 1 && settled.northeast != 0) facts.flags |= found_across_x;
     if (strip.column == 0 && settled.northwest != 0) facts.flags |= found_across_x;
     if (top && (corner || settled.north != 0)) facts.flags |= found_across_y;
   }
@@ -136,20 +136,20 @@ private:
 
   // Line j, by the line above it. All lanes call this, those that own nothing for their neighbours' sake.
   __device__ void finish(const Row<points> &above, PetscInt j, bool count) {
-    top = j == g.ny - 1;
+    top = j == g.n[1] - 1;
     if (count) look_at_row(j);
     settle_eastwards(count);
     settle_upwards(above, count);
     const double c = excess(count);
-    if (count) write(j * g.nx + strip.column, c);
+    if (count) write(j * g.n[0] + strip.column, c);
   }
 
   __device__ void look_at_row(PetscInt j) {
     double &centre = line.a[At::Centre];
     if (facts.bad_pivot < 0 && !(centre > 0) && !(line.identity && centre == 0))
-      facts.bad_pivot = j * g.nx + strip.column;
+      facts.bad_pivot = j * g.n[0] + strip.column;
     if (!line.identity) {
-      if (facts.useless_row < 0 && !is_useful(line.v)) facts.useless_row = j * g.nx + strip.column;
+      if (facts.useless_row < 0 && !is_useful(line.v)) facts.useless_row = j * g.n[0] + strip.column;
       return;
     }
     facts.counts += FactsOfLane::identity;
@@ -174,7 +174,7 @@ private:
   }
 
   const Strip<points, scaled> &strip;
-  const Sides &g;
+  const Geometry &g;
   const Target &to;
   const double rounding;
   bool top = false;

@@ -2,6 +2,7 @@
 // when the line above it has arrived, and writes weights and excesses at once.
 #include "stencil/cuda/stencil.hpp"
 
+#include "exec/cuda/shape.cuh"
 #include "grid/cuda/csr.hpp"
 #include "stencil/cuda/facts.cuh"
 #include "stencil/cuda/reader.cuh"
@@ -31,7 +32,8 @@ template <int points> constexpr int blocks_at_once = (points == 5 ? 5 : 4) - (si
 // Four loads are under way at any time: the entries of the next line, and where those of the line after it begin.
 template <int points, bool scaled>
 __global__ void __launch_bounds__(threads, blocks_at_once<points>)
-    read_strips(Csr A, Sides g, Tasks tasks, const double *near_null, double rounding, Target to, RowFacts *partial) {
+    read_strips(Csr A, Geometry g, Tasks tasks, const double *near_null, double rounding, Target to,
+                RowFacts *partial) {
   __shared__ typename Strip<points, scaled>::Stage stages[warps];
   const int warp = threadIdx.x / warp_size;
   const index_t task = index_t(blockIdx.x) * warps + warp;
@@ -39,7 +41,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once<points>)
   if (task < tasks.count) {
     const PetscInt first_column = static_cast<PetscInt>(task % tasks.strips) * owned_columns;
     const PetscInt first = static_cast<PetscInt>(task / tasks.strips) * tasks.lines;
-    const PetscInt last = min(first + tasks.lines, g.ny);
+    const PetscInt last = min(first + tasks.lines, g.n[1]);
     const Strip<points, scaled> strip(A, g, near_null, first_column, stages[warp]);
     Reader<points, scaled> reader(strip, g, to, rounding);
     Flight<points> flight, ahead;
@@ -64,31 +66,15 @@ __global__ void __launch_bounds__(threads, blocks_at_once<points>)
   add_up_block<threads>(found, partial + blockIdx.x);
 }
 
-// Whether two coordinates of one side are at most one step apart; `steps`: how many they are.
-__device__ bool are_close(PetscInt a, PetscInt b, PetscInt n, bool around, int &steps) {
-  const PetscInt d = a < b ? b - a : a - b;
-  steps = d != 0;
-  return d <= 1 || (around && d == n - 1);
-}
-
-__device__ bool are_neighbours(const Sides &g, int points, PetscInt i, PetscInt j, PetscInt k, PetscInt l) {
-  int x, y;
-  return are_close(i, k, g.nx, g.around_x, x) && are_close(j, l, g.ny, g.around_y, y) && (points == 9 || x + y < 2);
-}
-
 // Couplings outside of the stencil, but for those with identity rows. All that write *foreign write the same.
-__global__ void look_at_foreign(Csr A, Sides g, int points, const unsigned char *identity, int *foreign) {
+__global__ void look_at_foreign(Csr A, Geometry g, const unsigned char *identity, int *foreign) {
   const PetscInt p = static_cast<PetscInt>(index_t(blockIdx.x) * blockDim.x + threadIdx.x);
   if (p >= A.n) return;
-  const PetscInt i = p % g.nx, j = p / g.nx;
+  const Neighbours<directions> neighbours(g, p);
   for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
     const PetscInt q = A.ja[e];
-    if (A.a[e] != 0 && !identity[q] && !are_neighbours(g, points, i, j, q % g.nx, q / g.nx)) *foreign = 1;
+    if (A.a[e] != 0 && !identity[q] && !neighbours.bit(q - p)) *foreign = 1;
   }
-}
-
-Sides sides(const Grid &g) {
-  return {static_cast<PetscInt>(g.n[0]), static_cast<PetscInt>(g.n[1]), g.periodic[0], g.periodic[1]};
 }
 
 template <class T> void give_size(Buffer<T> &buffer, std::size_t n) {
@@ -97,14 +83,9 @@ template <class T> void give_size(Buffer<T> &buffer, std::size_t n) {
 
 // Long tasks read few lines twice, and tasks that fill the device a whole number of times leave no warp behind.
 PetscInt lines_of_task(const Grid &g) {
-  int device, processors, resident;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
-  const void *kernel = g.points == 9 ? reinterpret_cast<const void *>(read_strips<9, false>)
-                                     : reinterpret_cast<const void *>(read_strips<5, false>);
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, 0), "read_strips");
+  const auto kernel = g.points == 9 ? read_strips<9, false> : read_strips<5, false>;
   const auto quotient = [](index_t a, index_t b) { return (a + b - 1) / b; };
-  const index_t at_once = index_t(processors) * resident * warps, lines = Tasks::strips_of(g) * g.n[1];
+  const index_t at_once = index_t(resident_blocks(kernel, threads)) * warps, lines = Tasks::strips_of(g) * g.n[1];
   return static_cast<PetscInt>(std::max<index_t>(quotient(lines, at_once * quotient(lines, at_once * most_lines)), 2));
 }
 
@@ -117,7 +98,7 @@ StencilReader::StencilReader(const Grid &g, Positive positive)
 RowFacts StencilReader::pass(const Csr &A, const double *near_null, double rounding, DeviceStencil &s,
                              cudaStream_t stream, const std::function<void()> &meanwhile) const {
   const Tasks tasks(grid_, lines_);
-  const Sides g = sides(grid_);
+  const Geometry g(grid_);
   const unsigned blocks = static_cast<unsigned>(tasks.blocks());
   const Target to{s.C.data(),  s.E.data(), s.N.data(),        s.NE.data(),
                   s.NW.data(), s.v.data(), s.identity.data(), positive_};
@@ -132,7 +113,7 @@ RowFacts StencilReader::pass(const Csr &A, const double *near_null, double round
 bool StencilReader::is_foreign(const Csr &A, const DeviceStencil &s, cudaStream_t stream) const {
   foreign_.clear(stream);
   const unsigned blocks = static_cast<unsigned>((index_t(A.n) + threads - 1) / threads);
-  look_at_foreign<<<blocks, threads, 0, stream>>>(A, sides(grid_), grid_.points, s.identity.data(), foreign_.device());
+  look_at_foreign<<<blocks, threads, 0, stream>>>(A, Geometry(grid_), s.identity.data(), foreign_.device());
   check_launch("look_at_foreign");
   return foreign_.read(stream) != 0;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "grid/csr.hpp"
+#include "grid/reach.hpp"
 
 #include <cuda_runtime.h>
 
@@ -22,33 +23,10 @@ enum Found : unsigned {
 constexpr int owned_columns = warp_size - 2;
 
 // Directions in the order of their columns, away from seams.
-template <int points> struct Slot;
-template <> struct Slot<5> {
-  enum {
-    South,
-    West,
-    Centre,
-    East,
-    North
-  };
-};
-template <> struct Slot<9> {
-  enum {
-    SouthWest,
-    South,
-    SouthEast,
-    West,
-    Centre,
-    East,
-    NorthWest,
-    North,
-    NorthEast
-  };
-};
-
-struct Sides {
-  PetscInt nx, ny;
-  bool around_x, around_y;
+template <int points> struct Slot {
+  static constexpr int Centre = points / 2, West = Centre - 1, East = Centre + 1;
+  static constexpr int South = points == 9 ? 1 : 0, North = points == 9 ? 7 : 4;
+  static constexpr int SouthWest = 0, SouthEast = 2, NorthWest = 6, NorthEast = 8; // at nine points
 };
 
 // Where the grid has no point: zeros, and no identity row.
@@ -77,22 +55,23 @@ public:
     PetscInt columns[warp_size * points];
   };
 
-  __device__ Strip(const Csr &rows, const Sides &sides, const double *near_null, PetscInt first_column, Stage &memory)
-      : A(rows), s(sides), v(near_null), stage(memory), lane(threadIdx.x % warp_size) {
+  __device__ Strip(const Csr &rows, const Geometry &geometry, const double *near_null, PetscInt first_column,
+                   Stage &memory)
+      : A(rows), g(geometry), v(near_null), stage(memory), lane(threadIdx.x % warp_size) {
     const PetscInt i = first_column - 1 + lane;
-    inside = (i >= 0 && i < s.nx) || (s.around_x && (i == -1 || i == s.nx));
-    owned = lane > 0 && lane <= owned_columns && i < s.nx;
-    column = i < 0 ? i + s.nx : i >= s.nx ? i - s.nx : i;
-    torn = s.around_x && (first_column == 0 || first_column + owned_columns >= s.nx);
+    inside = (i >= 0 && i < g.n[0]) || (g.around[0] && (i == -1 || i == g.n[0]));
+    owned = lane > 0 && lane <= owned_columns && i < g.n[0];
+    column = i < 0 ? i + g.n[0] : i >= g.n[0] ? i - g.n[0] : i;
+    torn = g.around[0] && (first_column == 0 || first_column + owned_columns >= g.n[0]);
     first_lane = first_column == 0 ? 1 : 0;
-    last_lane = static_cast<int>(min(static_cast<PetscInt>(warp_size - 1), s.nx - first_column));
+    last_lane = static_cast<int>(min(static_cast<PetscInt>(warp_size - 1), g.n[0] - first_column));
   }
 
   // The row of the lane's point in line j, which may be the one below or above the grid; -1 if there is no such point.
   __device__ PetscInt row(PetscInt j) const {
-    if (j < 0) j = s.around_y ? s.ny - 1 : -1;
-    if (j >= s.ny) j = s.around_y ? 0 : -1;
-    return inside && j >= 0 ? j * s.nx + column : -1;
+    if (j < 0) j = g.around[1] ? g.n[1] - 1 : -1;
+    if (j >= g.n[1]) j = g.around[1] ? 0 : -1;
+    return inside && j >= 0 ? j * g.n[0] + column : -1;
   }
 
   __device__ void find(Flight<points> &f, PetscInt j) const {
@@ -150,11 +129,11 @@ private:
   using At = Slot<points>;
 
   __device__ void reach(PetscInt p, PetscInt (&d)[points]) const {
-    const PetscInt none = s.nx * s.ny, line = p - column; // no difference of two rows is as large
-    const PetscInt west = column > 0 ? -1 : s.around_x ? s.nx - 1 : none;
-    const PetscInt east = column < s.nx - 1 ? 1 : s.around_x ? 1 - s.nx : none;
-    const PetscInt south = line > 0 ? -s.nx : s.around_y ? none - s.nx : none;
-    const PetscInt north = line < none - s.nx ? s.nx : s.around_y ? s.nx - none : none;
+    const PetscInt none = g.n[0] * g.n[1], line = p - column; // no difference of two rows is as large
+    const PetscInt west = column > 0 ? -1 : g.around[0] ? g.n[0] - 1 : none;
+    const PetscInt east = column < g.n[0] - 1 ? 1 : g.around[0] ? 1 - g.n[0] : none;
+    const PetscInt south = line > 0 ? -g.n[0] : g.around[1] ? none - g.n[0] : none;
+    const PetscInt north = line < none - g.n[0] ? g.n[0] : g.around[1] ? g.n[0] - none : none;
     d[At::West] = west;
     d[At::Centre] = 0;
     d[At::East] = east;
@@ -217,7 +196,7 @@ private:
   }
 
   const Csr &A;
-  const Sides &s;
+  const Geometry &g;
   const double *v;
   Stage &stage;
   bool torn;

@@ -2,9 +2,9 @@
 // CUDA device.
 #pragma once
 
-#include "pc/mic/core/findings.hpp"
 #include "grid/csr.hpp"
 #include "grid/grid.hpp"
+#include "stencil/facts.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -23,15 +23,26 @@ enum class Type {
 
 struct Options {
   Type type = Type::mic;
-  double omega = 1;    // mic: 0 for IC(0) to 1 for MIC(0); ssor: the relaxation, between 0 and 2
-  bool single = false; // the factor is stored in single precision
-  double shift = 0;    // mic: a pivot below so much of the matrix's diagonal entry is raised to that; 0: it fails
-  index_t block_lines =
-      0; // lines of the last direction (y in 2D, z in 3D) a block; blocks are not coupled; 0: one block
+  double omega = 1;        // mic: 0 for IC(0) to 1 for MIC(0); ssor: the relaxation, between 0 and 2
+  bool single = false;     // the factor is stored in single precision
+  double shift = 0;        // mic: a pivot below so much of the matrix's diagonal entry is raised to that; 0: it fails
+  index_t block_lines = 0; // of the last direction (y in 2D, z in 3D) in a block; blocks are not coupled; 0: one block
 };
 
-// The omega of a modified incomplete Cholesky factorization, if nobody says: 1 - 24 / n^2 with n the mean number of points a side, from 0.9 to 0.999, in 2D to 0.9995: a little below 1, the less the
-// larger the grid. Within an iteration or two of the best, long grids included.
+// What the rows and the pivots of a matrix turned out to be.
+struct Findings {
+  RowFacts read;          // of the rows
+  index_t pivot = no_row; // the first row whose pivot is not positive
+  double pivot_value = 0; // that pivot over the row's diagonal entry
+  index_t null_rows = 0;  // pivots that are zero: null directions of a singular matrix
+  index_t shifted = 0;    // pivots that were raised
+  bool constant = false;  // the couplings of each direction are all alike, and sweeps read pivots only
+
+  bool bad_pivot() const { return read.bad_pivot != no_row || pivot != no_row; }
+};
+
+// The omega of a modified incomplete Cholesky factorization, if nobody says: 1 - 24 / n^2 with n the mean number of points a side, from
+// 0.9 to 0.999, in 2D to 0.9995. Within an iteration or two of the best, long grids included.
 inline double default_omega(const Grid &g) {
   double points = 1;
   int sides = 0;
@@ -69,9 +80,8 @@ public:
 };
 
 std::unique_ptr<Mic> make_mic(const Grid &, const Options &);
-// All work goes to the stream, which the owner sets before each call.
-std::unique_ptr<Mic> make_mic(const Cuda &, const Grid &, const Options &);
-// The same with tiles for a device whose blocks have so many bytes of shared memory.
-std::unique_ptr<Mic> make_mic(const Cuda &, const Grid &, const Options &, int shared);
+// All work goes to the stream, which the owner sets before each call. shared: bytes of shared memory that blocks have, for which tiles are
+// made; 0: the device's
+std::unique_ptr<Mic> make_mic(const Cuda &, const Grid &, const Options &, int shared = 0);
 
 } // namespace petscrrb::mic

@@ -30,7 +30,6 @@ struct Order {
   PETSCRRB_HD index_t block_size() const { return index_t(columns()) * rows * tile_size(); }
   PETSCRRB_HD index_t size() const { return blocks * block_size(); } // of an array of values
   PETSCRRB_HD PetscInt points(PetscInt block, int d) const { return d == cut && block == blocks - 1 ? last : n[d]; }
-  PETSCRRB_HD PetscInt steps(PetscInt block) const { return points(block, 2) + tp + tq - 2; }
   PETSCRRB_HD index_t column_start(PetscInt block, PetscInt P, PetscInt Q) const {
     return block * block_size() + index_t(Q * tiles[0] + P) * rows * tile_size();
   }

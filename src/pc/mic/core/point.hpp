@@ -26,11 +26,9 @@ PETSCRRB_HD inline double minus(double a, double b) {
 }
 
 // Forward: u = r - sum of w u over the lower neighbours, w = a / d at the neighbour, which so hands on w u.
-// m, p and q: what the lower neighbours along the march, i and j hand on; zero where there are none.
-PETSCRRB_HD inline double forward(double r, double m, double p, double q) { return minus(minus(minus(r, m), p), q); }
-
 // Backward: z = u / d - sum of w z over the upper neighbours, w = a / d here.
-PETSCRRB_HD inline double backward(double y, double m, double p, double q) { return minus(minus(minus(y, m), p), q); }
+// m, p and q: those terms, along the march, i and j; zero where there are none.
+PETSCRRB_HD inline double without(double x, double m, double p, double q) { return minus(minus(minus(x, m), p), q); }
 
 // The pivots. With b = -a the couplings to the upper neighbours, B their sum, e the row sum of the couplings that are
 // kept: d = B + x with x = e + sum over the lower neighbours of (b/d) (x + (1 - omega)(B - b)), all at the neighbour.

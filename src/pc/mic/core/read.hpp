@@ -5,6 +5,8 @@
 #include "stencil/read_couplings.hpp"
 #include "pc/mic/core/order.hpp"
 
+#include <type_traits>
+
 namespace petscrrb::mic {
 
 // Where values lie: an array each, in Order. T: double or float
@@ -24,15 +26,17 @@ constexpr double rounding = 1e-14;
 
 // Couplings and the diagonal, rounded to T, and each row's excess e: its sum over what is kept of it, in double. It is the
 // row's own values that are added, so that rows that add to zero do so here.
-template <int steps, class Values> struct PutCouplings {
+// ssor: its factor, whose d is a_ii / omega. An identity row has 1 / a_ii.
+template <int steps, class Values, bool ssor> struct PutCouplings {
   using T = typename Values::Real;
-  static constexpr bool wants_diagonals_there = false, wants_own_values = true;
+  static constexpr bool wants_diagonals_there = false, wants_own_values = !ssor;
 
   Order order;
   PetscInt side[3];
   Values to;
-  double *excess;
   const T *common; // the couplings of the first point
+  double omega;    // ssor
+  double *excess;  // otherwise
 
   PETSCRRB_HD void operator()(const LatticePoint &p, const CouplingsOfRow<steps> &row, RowFacts &found) const {
     const index_t at = order.at(p.at);
@@ -40,38 +44,14 @@ template <int steps, class Values> struct PutCouplings {
     double e = d;
     for (int m = 0; m < steps; ++m) {
       const PetscInt c = p.at[m];
-      const bool ahead = order.kept(m, c, side), behind = c > 0 && order.kept(m, c - 1, side);
+      const bool ahead = order.kept(m, c, side);
       const T a = ahead ? static_cast<T>(row.ahead[m]) : 0;
-      to.put_coupling(m, at, a);
+      to.put_coupling(m, at, ssor ? static_cast<T>(omega * a / d) : a);
       found.varies |= ahead && a != common[m];
-      e += (ahead ? row.here[m] : 0) + (behind ? row.behind[m] : 0);
+      if (!ssor) e += (ahead ? row.here[m] : 0) + (c > 0 && order.kept(m, c - 1, side) ? row.behind[m] : 0);
     }
-    to.put_diagonal(at, static_cast<T>(d));
-    excess[at] = fabs(e) <= rounding * d ? 0 : e;
-  }
-};
-
-// SSOR's factor, whose d is a_ii / omega. An identity row has 1 / a_ii.
-template <int steps, class Values> struct PutSsor {
-  using T = typename Values::Real;
-  static constexpr bool wants_diagonals_there = false, wants_own_values = false;
-
-  Order order;
-  PetscInt side[3];
-  Values to;
-  double omega;
-  const T *common;
-
-  PETSCRRB_HD void operator()(const LatticePoint &p, const CouplingsOfRow<steps> &row, RowFacts &found) const {
-    const index_t at = order.at(p.at);
-    const double d = row.identity && row.diagonal == 0 ? 1 : row.diagonal;
-    for (int m = 0; m < steps; ++m) {
-      const bool ahead = order.kept(m, p.at[m], side);
-      const T a = ahead ? static_cast<T>(row.ahead[m]) : 0;
-      to.put_coupling(m, at, static_cast<T>(omega * a / d));
-      found.varies |= ahead && a != common[m];
-    }
-    to.put_diagonal(at, static_cast<T>((row.identity ? 1 : omega * (2 - omega)) / d));
+    to.put_diagonal(at, static_cast<T>(ssor ? (row.identity ? 1 : omega * (2 - omega)) / d : d));
+    if (!ssor) excess[at] = fabs(e) <= rounding * d ? 0 : e;
   }
 };
 
@@ -89,27 +69,24 @@ template <int steps, class T> struct PutCommon {
   }
 };
 
-template <int steps, class Values, class Each>
-void read_matrix(const Csr &A, const Lattice &g, const Order &o, const Values &to, double *excess, double ssor,
-                 typename Values::Real *common, const Each &each) {
-  using First = PutCommon<steps, typename Values::Real>;
-  each(1, ReadCouplings<steps, First>{A, g, First{o, {g.n[0], g.n[1], g.n[2]}, common}});
-  if (ssor > 0) {
-    const PutSsor<steps, Values> put{o, {g.n[0], g.n[1], g.n[2]}, to, ssor, common};
-    each(g.size(), ReadCouplings<steps, PutSsor<steps, Values>>{A, g, put});
-  } else {
-    const PutCouplings<steps, Values> put{o, {g.n[0], g.n[1], g.n[2]}, to, excess, common};
-    each(g.size(), ReadCouplings<steps, PutCouplings<steps, Values>>{A, g, put});
-  }
-}
-
 // All loops, in their order: each(rows, f) calls f(row) for 0 <= row < rows. ssor: its omega; 0: a factorization follows,
 // for which excesses are put into `excess`. common: room for the couplings of the first point, three of them.
 template <class Values, class Each>
 void read_matrix(const Csr &A, const Lattice &g, const Order &o, const Values &to, double *excess, double ssor,
                  typename Values::Real *common, const Each &each) {
-  if (g.steps == 3) return read_matrix<3>(A, g, o, to, excess, ssor, common, each);
-  read_matrix<2>(A, g, o, to, excess, ssor, common, each);
+  const auto read = [&](auto constant) {
+    constexpr int steps = constant.value;
+    const auto rows = [&](PetscInt n, const auto &put) {
+      each(n, ReadCouplings<steps, std::decay_t<decltype(put)>>{A, g, put});
+    };
+    rows(1, PutCommon<steps, typename Values::Real>{o, {g.n[0], g.n[1], g.n[2]}, common});
+    if (ssor > 0)
+      rows(g.size(), PutCouplings<steps, Values, true>{o, {g.n[0], g.n[1], g.n[2]}, to, common, ssor, nullptr});
+    else
+      rows(g.size(), PutCouplings<steps, Values, false>{o, {g.n[0], g.n[1], g.n[2]}, to, common, 0, excess});
+  };
+  if (g.steps == 3) return read(std::integral_constant<int, 3>());
+  read(std::integral_constant<int, 2>());
 }
 
 } // namespace petscrrb::mic

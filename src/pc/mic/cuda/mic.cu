@@ -42,13 +42,12 @@ template <class T, class Tile> class DeviceMic final : public Mic {
   static constexpr int most_sides = 4;
   using Post = Mail<Tile>;
   using Layout = Chunk<Tile>;
-  template <bool constant> using Up = Forward<T, Tile, constant>;
-  template <bool constant> using Down = Backward<T, Tile, constant>;
 
 public:
   // that a block needs of shared memory, at most
   static constexpr int shared() {
-    return std::max({Memory<Up<false>>::bytes, Memory<Down<false>>::bytes, Memory<Factorize<T, Tile>>::bytes});
+    return std::max({Memory<Forward<T, Tile, false>>::bytes, Memory<Backward<T, Tile, false>>::bytes,
+                     Memory<Factorize<T, Tile>>::bytes});
   }
 
   DeviceMic(const Cuda &on, const Grid &grid, const Options &options, const Order &order)
@@ -88,8 +87,8 @@ public:
     for (int k = 0; k < columns; k += most_sides) {
       task_.r = r + k * r_stride, task_.r_stride = r_stride;
       task_.z = z + k * z_stride, task_.z_stride = z_stride;
-      forward(std::min(columns - k, most_sides));
-      backward(std::min(columns - k, most_sides), true);
+      solve<Forward>(std::min(columns - k, most_sides));
+      solve<Backward>(std::min(columns - k, most_sides), true);
     }
   }
   index_t energy_terms() const override { return index_t(o_.columns()) * o_.blocks * Energy<Tile>::terms; }
@@ -101,14 +100,14 @@ public:
   void apply_left(const double *r, double *z) override {
     watcher_.check_and_forget(on_.stream);
     task_.r = r;
-    forward(1);
+    solve<Forward>(1);
     cuda::for_rows("half of M^-1", int(g_.size()), Half<T, true>{o_, g_, factor(), u_.data(), z}, on_.stream);
   }
   void apply_right(const double *r, double *z) override {
     watcher_.check_and_forget(on_.stream);
     cuda::for_rows("half of M^-1", int(g_.size()), Half<T, false>{o_, g_, factor(), r, u_.data()}, on_.stream);
     task_.z = z;
-    backward(1, false);
+    solve<Backward>(1);
   }
 
   void check() override { watcher_.check_and_forget(on_.stream); }
@@ -143,12 +142,11 @@ private:
     found.pivot_value = value;
   }
 
-  void forward(int sides) { constant_ ? sweep<Up<true>>(sides) : sweep<Up<false>>(sides); }
-  // after_forward: the sweep before it in the stream
-  void backward(int sides, bool after_forward) {
-    constant_ ? sweep<Down<true>>(sides, after_forward) : sweep<Down<false>>(sides, after_forward);
+  template <template <class, class, bool> class Way> void solve(int sides, bool overlap = false) {
+    constant_ ? sweep<Way<T, Tile, true>>(sides, overlap) : sweep<Way<T, Tile, false>>(sides, overlap);
   }
 
+  // overlap: it may start while the sweep before it in the stream ends
   template <class Work> void sweep(int sides, bool overlap = false) {
     constexpr auto kernel = wavefront<Work>;
     constexpr int threads = Crew<Work>::count, shared = Memory<Work>::bytes;
@@ -187,35 +185,30 @@ private:
   cuda::Report<FactorFindings<T>> made_;
 };
 
-template <class T> struct Maker {
-  const Cuda &on;
-  const Grid &grid;
-  const Options &options;
-
-  template <class Tile> std::unique_ptr<Mic> make() const {
-    const Order o = device_order(grid, options, cuda::attribute(cudaDevAttrMultiProcessorCount), {Tile::tp, Tile::tq});
-    return std::make_unique<DeviceMic<T, Tile>>(on, grid, options, o);
-  }
-  // the largest tiles for so much shared memory
-  std::unique_ptr<Mic> make(int shared) const {
-    using Large = TileShape<16, 8>;
-    using Small = TileShape<8, 8>;
-    if (is_flat(grid)) return make<TileShape<32, 1>>();
-    if (DeviceMic<T, Large>::shared() <= shared) return make<Large>();
-    if (DeviceMic<T, Small>::shared() <= shared) return make<Small>();
-    return make<TileShape<8, 4>>();
-  }
-};
+// With the largest tiles for so much shared memory.
+template <class T>
+std::unique_ptr<Mic> make_tiled(const Cuda &on, const Grid &grid, const Options &options, int shared) {
+  using Large = TileShape<16, 8>;
+  using Small = TileShape<8, 8>;
+  const auto made = [&](auto tile) -> std::unique_ptr<Mic> {
+    using Shape = decltype(tile);
+    const int processors = cuda::attribute(cudaDevAttrMultiProcessorCount);
+    const Order o = device_order(grid, options, processors, {Shape::tp, Shape::tq});
+    return std::make_unique<DeviceMic<T, Shape>>(on, grid, options, o);
+  };
+  if (is_flat(grid)) return made(TileShape<32, 1>());
+  if (DeviceMic<T, Large>::shared() <= shared) return made(Large());
+  if (DeviceMic<T, Small>::shared() <= shared) return made(Small());
+  return made(TileShape<8, 4>());
+}
 
 } // namespace
 } // namespace device
 
 std::unique_ptr<Mic> make_mic(const Cuda &on, const Grid &g, const Options &options, int shared) {
-  return options.single ? device::Maker<float>{on, g, options}.make(shared)
-                        : device::Maker<double>{on, g, options}.make(shared);
-}
-std::unique_ptr<Mic> make_mic(const Cuda &on, const Grid &g, const Options &options) {
-  return make_mic(on, g, options, cuda::attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+  if (!shared) shared = cuda::attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  return options.single ? device::make_tiled<float>(on, g, options, shared)
+                        : device::make_tiled<double>(on, g, options, shared);
 }
 
 } // namespace petscrrb::mic

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "pc/mic/host/lanes.hpp"
-#include "pc/mic/core/findings.hpp"
+#include "pc/mic/core/mic.hpp"
 #include "pc/mic/core/order.hpp"
 #include "pc/mic/core/read.hpp"
 
@@ -116,7 +116,7 @@ public:
       const index_t k = c.at + index_t(s % c.n) * lanes + i, p = i * apart + x * along;
       const double before = i ? lane[i - 1] : c.before ? edge[x - c.next_edge] : 0;
       const double across = c.below ? times(f.at(1, k - c.across), u[k - c.across]) : 0;
-      const double v = forward(r[p], march[i], before, across);
+      const double v = without(r[p], march[i], before, across);
       u[k] = v;
       march.set(i, times(f.at(2, k), v));
       lane.set(i, times(f.at(0, k), v));
@@ -144,7 +144,7 @@ private:
     V m = march, l = lane;
     for (PetscInt s = from; s < to; ++s) {
       const index_t k = c.at + index_t(s) * lanes;
-      V v = V::gather(r + s * along, apart - along, there) - m - l.from_before(before[s]); // forward(), of all lanes
+      V v = V::gather(r + s * along, apart - along, there) - m - l.from_before(before[s]); // without(), of all lanes
       if (below) v = v - a.template all<V>(1, k - c.across) * V::load(to_u + k - c.across);
       v.store(to_u + k);
       m = a.template all<V>(2, k) * v;
@@ -169,8 +169,8 @@ template <int lanes, class Factor, bool half> class Backward {
 public:
   static constexpr bool up = false;
 
-  Backward(const Order &o, const Column &column, const Factor &factor, const double *values, const double *right,
-           double *left)
+  Backward(const Order &o, const Column &column, const Factor &factor, const double *right, const double *values,
+           double * /* edges */, double *left)
       : c(column), f(factor), apart(o.stride[0]), along(o.stride[2]), next(o.stride[1]), u(values), r(right + c.row),
         z(left + c.row) {}
 
@@ -182,7 +182,7 @@ public:
       const double y = half ? times(std::sqrt(double(f.inverse[k])), r[p]) : times(f.inverse[k], u[k]);
       const double after = i < lanes - 1 ? known[i + 1] : c.after ? z[p + apart] : 0;
       const double across = c.above ? times(f.at(1, k), z[p + next]) : 0;
-      known.set(i, backward(y, times(f.at(2, k), known[i]), times(f.at(0, k), after), across));
+      known.set(i, without(y, times(f.at(2, k), known[i]), times(f.at(0, k), after), across));
       z[p] = known[i];
     }
   }
@@ -207,7 +207,7 @@ private:
       const index_t k = c.at + index_t(s) * lanes, p = s * along;
       const V y =
           half ? V::root(a.inverse + k) * V::gather(r + p, skew, there) : V::load(a.inverse + k) * V::load(u + k);
-      v = y - a.template all<V>(2, k) * v - a.template all<V>(0, k) * v.from_after(after[s - lanes + 1]); // backward()
+      v = y - a.template all<V>(2, k) * v - a.template all<V>(0, k) * v.from_after(after[s - lanes + 1]); // without()
       if (above) v = v - a.template all<V>(1, k) * V::gather(to_z + next + p, skew, there);
       v.scatter(to_z + p, skew, there);
     }

@@ -31,18 +31,21 @@ public:
                 [&](PetscInt rows, const auto &f) { at_rows(rows, f, found.read); });
     constant_ = found.constant = !found.read.varies;
     for (int m = 0; m < 3; ++m) common_[m] = ssor ? common[m] / (2 - options_.omega) : common[m];
-    if (!ssor && found.read.result() == ReadResult::ok && found.read.bad_pivot == no_row) factorize(to, found);
+    if (!ssor && found.read.result() == ReadResult::ok && found.read.bad_pivot == no_row)
+      sweep_blocks<lanes>(o_, together_, progress_, [&](const Column &c) {
+        return Factorize<lanes, T>(o_, c, to, {options_.omega, options_.shift}, u_.data(), edges_.data(), found);
+      });
     return found;
   }
 
   void apply(const double *r, index_t r_stride, double *z, index_t z_stride, int columns) override {
     for (int k = 0; k < columns; ++k) {
-      forward<false>(r + k * r_stride, nullptr);
-      backward<false>(nullptr, z + k * z_stride);
+      solve<Forward, false>(r + k * r_stride, nullptr);
+      solve<Backward, false>(nullptr, z + k * z_stride);
     }
   }
-  void apply_left(const double *r, double *z) override { forward<true>(r, z); }
-  void apply_right(const double *r, double *z) override { backward<true>(r, z); }
+  void apply_left(const double *r, double *z) override { solve<Forward, true>(r, z); }
+  void apply_right(const double *r, double *z) override { solve<Backward, true>(r, z); }
 
   double bytes() const override {
     std::size_t sum = inverse_.bytes() + u_.bytes() + edges_.bytes();
@@ -51,32 +54,18 @@ public:
   }
 
 private:
-  void factorize(const Values<T> &to, Findings &found) {
-    sweep_blocks<lanes>(o_, together_, progress_, [&](const Column &c) {
-      return Factorize<lanes, T>(o_, c, to, {options_.omega, options_.shift}, u_.data(), edges_.data(), found);
-    });
-  }
-  // use(factor), as it is stored
-  template <class Use> void with_factor(const Use &use) const {
+  // one of both sweeps, by a factor as it is stored
+  template <template <int, class, bool> class Solve, bool half> void solve(const double *r, double *z) {
+    const auto by = [&](const auto &factor) {
+      sweep_blocks<lanes>(o_, together_, progress_, [&](const Column &c) {
+        return Solve<lanes, std::decay_t<decltype(factor)>, half>(o_, c, factor, r, u_.data(), edges_.data(), z);
+      });
+    };
     const int *axis = o_.axis;
     if (constant_)
-      use(Alike<T>{{common_[axis[0]], common_[axis[1]], common_[axis[2]]}, inverse_.data()});
+      by(Alike<T>{{common_[axis[0]], common_[axis[1]], common_[axis[2]]}, inverse_.data()});
     else
-      use(Stored<T>{{w_[axis[0]].data(), w_[axis[1]].data(), w_[axis[2]].data()}, inverse_.data()});
-  }
-  template <bool half> void forward(const double *r, double *z) {
-    with_factor([&](const auto &factor) {
-      sweep_blocks<lanes>(o_, together_, progress_, [&](const Column &c) {
-        return Forward<lanes, std::decay_t<decltype(factor)>, half>(o_, c, factor, r, u_.data(), edges_.data(), z);
-      });
-    });
-  }
-  template <bool half> void backward(const double *r, double *z) {
-    with_factor([&](const auto &factor) {
-      sweep_blocks<lanes>(o_, together_, progress_, [&](const Column &c) {
-        return Backward<lanes, std::decay_t<decltype(factor)>, half>(o_, c, factor, u_.data(), r, z);
-      });
-    });
+      by(Stored<T>{{w_[axis[0]].data(), w_[axis[1]].data(), w_[axis[2]].data()}, inverse_.data()});
   }
 
   const Lattice g_;

@@ -104,19 +104,20 @@ void in_pieces(const Series &s, Limits most, const double *r, double *z, double 
   if (s.terms <= most.both) return pass(Piece{s.first, s.terms, s.terms, s.in, s.between, s.out, r, nullptr, z});
   const int pieces = (s.terms + most.one - 1) / most.one;
   const auto steps = [&](int k) { return s.terms / pieces + (k < s.terms % pieces ? 1 : 0); };
-  const double *y = nullptr;
-  for (int k = 0; k < pieces; ++k) {
-    double *to = work[k % 2];
-    pass(Piece{s.first, steps(k), 0, s.in, Scale::none, Scale::none, r, y, to});
-    y = to;
-  }
-  const double *t = y, *v = nullptr;
-  double *const free[2] = {work[pieces % 2], work[2]}; // t stays where it is
-  for (int k = 0; k < pieces; ++k) {
-    const bool last = k == pieces - 1;
-    double *to = last ? z : free[k % 2];
-    pass(Piece{other(s.first), steps(k), 0, s.between, Scale::none, last ? s.out : Scale::none, t, v, to});
-    v = to;
+  double *const *free = work;
+  double *const others[2] = {work[pieces % 2], work[2]}; // t of the second triangle stays where it is
+  const double *t = r;
+  for (const bool second : {false, true}) {
+    const double *y = nullptr;
+    for (int k = 0; k < pieces; ++k) {
+      const bool last = second && k == pieces - 1;
+      double *to = last ? z : free[k % 2];
+      pass(Piece{second ? other(s.first) : s.first, steps(k), 0, second ? s.between : s.in, Scale::none,
+                 last ? s.out : Scale::none, t, y, to});
+      y = to;
+    }
+    t = y;
+    free = others;
   }
 }
 

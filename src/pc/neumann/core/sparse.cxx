@@ -86,7 +86,7 @@ SparsePattern pattern_of(const Rows &rows, PetscInt count, PetscInt first, Petsc
 SparsePlan make_sparse_plan(const Csr &A, const Series &series, Kept kept, double threshold, const Ghosts &ghosts) {
   const PetscInt all = A.n + ghosts.n;
   const Rows lower = lower_rows(A, ghosts), upper = transposed(lower);
-  SparsePlan plan{kept, series.in == Scale::s, threshold, series.omega, ghosts.n, {}, {}, {}};
+  SparsePlan plan{{kept, series.in == Scale::s, threshold, series.omega, ghosts.n}, {}, {}, {}};
   const auto split = [&](const Rows &rows, SparsePattern *to) {
     to[0] = pattern_of(rows, A.n, 0, A.n);
     if (ghosts.n) to[1] = pattern_of(rows, A.n, A.n, all);

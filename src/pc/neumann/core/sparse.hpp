@@ -29,13 +29,15 @@ enum class Kept {
   threshold  // the product, where an entry is as large as the threshold
 };
 
-struct SparsePlan {
+struct SparseChoice {
   Kept kept;
   bool scaled;      // of the product
   double threshold; // likewise
   double omega;     // of the triangles
   PetscInt ghosts;
+};
 
+struct SparsePlan : SparseChoice {
   // Of own rows: the columns that are own rows', and those that are ghosts'.
   SparsePattern lower[2];  // where triangles are kept
   SparsePattern second[2]; // the upper triangle, or the product
@@ -45,9 +47,10 @@ struct SparsePlan {
 // By what is stored in the rows, whatever the values are: an entry that is 0 now may not stay so. Rows on the host.
 SparsePlan make_sparse_plan(const Csr &, const Series &, Kept, double threshold, const Ghosts & = {});
 
-// The same pattern where its values are made; ia is null where there is none.
+// A pattern and its values where they are made; ia is null where there is none.
 struct PatternView {
   const PetscInt *ia, *ja, *here, *there;
+  double *value;
 };
 
 // f(p) of rows from `first` on.
@@ -104,53 +107,49 @@ struct FillTriangle {
   Relaxation relaxed;
   const double *s;
   const unsigned char *identity;
-  double *value[2];
   bool sums; // whether the norm is wanted
 
   PETSCRRB_HD RowFacts operator()(PetscInt p) const {
     RowFacts found;
     for (int part = 0; part < 2; ++part)
-      if (pattern[part].ia) fill(p, pattern[part], value[part], found);
+      if (pattern[part].ia) fill(p, pattern[part], found);
     if (!sums) found.norm = 0;
     return found;
   }
 
 private:
-  PETSCRRB_HD void fill(PetscInt p, const PatternView &to, double *v, RowFacts &found) const {
+  PETSCRRB_HD void fill(PetscInt p, const PatternView &to, RowFacts &found) const {
     for (PetscInt e = to.ia[p]; e < to.ia[p + 1]; ++e) {
       const PetscInt here = to.here[e], there = to.there[e];
       const double scaled =
           coupling(here < 0 ? 0 : a[here], there < 0 ? 0 : a[there], p, to.ja[e], s, relaxed.scale, identity, found);
-      v[e] = -relaxed.coupling * scaled;
-      found.norm += fabs(v[e]);
+      to.value[e] = -relaxed.coupling * scaled;
+      found.norm += fabs(to.value[e]);
     }
   }
 };
 
 // The row p of what is kept of (I - L~)(I - L~^T), scaled back; or of (I - L D^-1)(I - D^-1 L^T).
 struct FillProduct {
-  PatternView lower, product[2];
-  const double *triangle, *s; // -L~
-  Kept kept;
-  bool scaled;
-  double threshold;
-  double *value[2];
+  PatternView lower, product[2]; // lower: -L~
+  const double *s;
+  SparseChoice choice;
 
   PETSCRRB_HD RowFacts operator()(PetscInt p) const {
     for (int part = 0; part < 2; ++part)
       if (product[part].ia)
         for (PetscInt e = product[part].ia[p]; e < product[part].ia[p + 1]; ++e)
-          value[part][e] = entry_of(p, product[part].ja[e]);
+          product[part].value[e] = entry_of(p, product[part].ja[e]);
     return RowFacts();
   }
 
 private:
-  PETSCRRB_HD double weight(PetscInt c) const { return scaled ? 1 : s[c] * s[c]; }
+  PETSCRRB_HD double weight(PetscInt c) const { return choice.scaled ? 1 : s[c] * s[c]; }
 
   // -L~ at (p, q); 0 where there is none
   PETSCRRB_HD double at(PetscInt p, PetscInt q) const {
     for (PetscInt e = lower.ia[p]; e < lower.ia[p + 1]; ++e)
-      if (lower.ja[e] == q) return triangle[e];
+      if (lower.ja[e] == q) return lower.value[e];
     return 0;
   }
 
@@ -160,7 +159,7 @@ private:
     double sum = p == q ? weight(p) : 0, direct = 0;
     while (e < e_end && f < f_end) { // columns that both rows have
       const PetscInt c = lower.ja[e], d = lower.ja[f];
-      if (c == d) sum += triangle[e] * weight(c) * triangle[f];
+      if (c == d) sum += lower.value[e] * weight(c) * lower.value[f];
       e += c <= d;
       f += d <= c;
     }
@@ -169,10 +168,10 @@ private:
       direct = below + above;
       sum += below * weight(q) + above * weight(p);
     }
-    if (!scaled) sum /= s[p] * s[q];
-    if (p != q && kept == Kept::pattern && direct == 0) return 0;
-    if (p != q && kept == Kept::threshold && fabs(sum) < threshold) return 0;
-    return scaled ? sum * s[p] * s[q] : sum;
+    if (!choice.scaled) sum /= s[p] * s[q];
+    if (p != q && choice.kept == Kept::pattern && direct == 0) return 0;
+    if (p != q && choice.kept == Kept::threshold && fabs(sum) < choice.threshold) return 0;
+    return choice.scaled ? sum * s[p] * s[q] : sum;
   }
 };
 

@@ -70,8 +70,8 @@ private:
     const PetscInt x0 = tile.first[0] - tile.halo.low[0], base = (z * g.n[1] + y) * g.n[0] + x0;
     const int line = at(0, j, k);
     if (y < 0 || z < 0) return along(0, wx, [&](int i) { clear(line + i); });
-    const int left = x0 < 0 ? (-x0 < wx ? int(-x0) : wx) : 0;
-    const int right = g.n[0] - x0 < wx ? (g.n[0] - x0 > left ? int(g.n[0] - x0) : left) : wx;
+    const int left = static_cast<int>(std::clamp<PetscInt>(-x0, 0, wx));
+    const int right = static_cast<int>(std::clamp<PetscInt>(g.n[0] - x0, left, wx));
     const auto outside = [&](int i) {
       const PetscInt x = g.wrapped(x0 + i, 0);
       if (x < 0)
@@ -147,7 +147,16 @@ private:
   }
   // y becomes t
   void between(Scale scale) {
-    if (scale != Scale::none) at_rows([&](int c, PetscInt row) { in_[c] = scaled(scale, a.s[row], in_[c]); });
+    const PetscInt x = tile.first[0] - tile.halo.low[0];
+    if (scale != Scale::none)
+      lines([&](int j, int k) {
+        const PetscInt y = tile.first[1] - tile.halo.low[1] + j, z = tile.first[2] - tile.halo.low[2] + k;
+        double *in = in_ + at(0, j, k);
+        along(low[0], high[0], [&](int i) {
+          const PetscInt row = g.row(x + i, y, z);
+          if (row >= 0) in[i] = scaled(scale, a.s[row], in[i]);
+        });
+      });
     t_ = in_;
   }
   void store(const Piece &p) { // what is left of the window is the tile
@@ -169,18 +178,6 @@ private:
       along(low[0], high[0], [&](int i) { f(line + i, ahead, back, offset, turn); });
     });
   }
-  template <class F> void at_rows(const F &f) {
-    lines([&](int j, int k) {
-      const PetscInt x = tile.first[0] - tile.halo.low[0];
-      const PetscInt y = tile.first[1] - tile.halo.low[1] + j, z = tile.first[2] - tile.halo.low[2] + k;
-      const int line = at(0, j, k);
-      along(low[0], high[0], [&](int i) {
-        const PetscInt row = g.row(x + i, y, z);
-        if (row >= 0) f(line + i, row);
-      });
-    });
-  }
-
   const Lattice &g;
   const Couplings &a;
   const Tile &tile;

@@ -5,6 +5,8 @@
 
 #include "exec/cuda/shape.cuh"
 
+#include <type_traits>
+
 namespace petscrrb::neumann {
 
 constexpr int lanes = 32;
@@ -18,10 +20,10 @@ struct Strip {
 
 // A warp a line of the plane. Two buffers take turns, so that one barrier an exchange is enough.
 struct Plane : Strip {
-  double (*shared)[march_rows][lanes];
-  int turn;
+  int turn = 0;
 
   __device__ double exchange(double x, int row) {
+    __shared__ double shared[2][march_rows][lanes];
     double(&here)[march_rows][lanes] = shared[turn];
     turn ^= 1;
     here[threadIdx.y][threadIdx.x] = x;
@@ -49,84 +51,58 @@ template <class Marching> __device__ Piece known(Piece p) {
   return p;
 }
 
+constexpr int march_threads(int steps) { return lanes * (steps == 3 ? march_rows : march_warps); }
+
 template <int steps, bool around, class Marching>
-__global__ void __launch_bounds__(march_warps *lanes)
-    march_strips(Lattice g, Couplings a, Piece piece, MarchShape shape) {
+__global__ void __launch_bounds__(march_threads(steps))
+    march_through(Lattice g, Couplings a, Piece piece, MarchShape shape) {
+  constexpr bool planes = steps == 3;
+  constexpr int before = Marching::before, after = Marching::after;
+  constexpr int along = planes ? 2 : 1, at_once = planes ? 1 : lines_at_once;
   const Piece p = known<Marching>(piece);
-  const int lane = threadIdx.x % lanes;
-  const PetscInt strip = static_cast<PetscInt>(blockIdx.x) * march_warps + threadIdx.x / lanes;
+  const int lane = threadIdx.x % lanes, row = threadIdx.y;
+  const PetscInt block = static_cast<PetscInt>(blockIdx.x);
+  const PetscInt strip = planes ? block % shape.strips : block * march_warps + threadIdx.x / lanes;
   if (strip >= shape.strips) return;
   const PetscInt i = strip * (lanes - Marching::west - Marching::east) + lane - Marching::west;
-  const PetscInt x = place<around>(g, i, 0);
-  const bool mine = x == i && i >= 0 && lane >= Marching::west && lane < lanes - Marching::east;
-  const PetscInt first = static_cast<PetscInt>(blockIdx.y) * shape.lines, last = min(first + shape.lines, g.n[1]);
+  const PetscInt j = planes ? block / shape.strips * (march_rows - before - after) + row - before : 0;
+  const PetscInt x = place<around>(g, i, 0), y = planes ? place<around>(g, j, 1) : 0;
+  const bool mine = x == i && i >= 0 && y == j && y >= 0 && lane >= Marching::west && lane < lanes - Marching::east &&
+                    (!planes || (row >= before && row < march_rows - after));
+  const PetscInt first = static_cast<PetscInt>(blockIdx.y) * shape.lines, last = min(first + shape.lines, g.n[along]);
+  const PetscInt apart = planes ? g.n[0] * g.n[1] : g.n[0], column = planes ? y * g.n[0] + x : x;
   typename Marching::template Steps<double> march;
-  Strip neighbours;
-  for (PetscInt j0 = first - Marching::before; j0 < last + Marching::after; j0 += lines_at_once) {
-    Line<steps, around, double> line[lines_at_once];
-    PetscInt y[lines_at_once];
+  std::conditional_t<planes, Plane, Strip> neighbours;
+  for (PetscInt begin = first - before; begin < last + after; begin += at_once) {
+    Line<steps, around, double> line[at_once];
+    PetscInt at[at_once];
 #pragma unroll
-    for (int k = 0; k < lines_at_once; ++k) {
-      y[k] = place<around>(g, j0 + k, 1);
-      fetch(a, p, x < 0 || y[k] < 0 ? -1 : y[k] * g.n[0] + x, line[k]);
+    for (int k = 0; k < at_once; ++k) {
+      at[k] = place<around>(g, begin + k, along);
+      fetch(a, p, x < 0 || y < 0 || at[k] < 0 ? -1 : at[k] * apart + column, line[k]);
     }
 #pragma unroll
-    for (int k = 0; k < lines_at_once; ++k) {
-      const PetscInt j = j0 + k - Marching::after;
-      prepare(g, p, x, y[k], 0, line[k]);
+    for (int k = 0; k < at_once; ++k) {
+      const PetscInt done = begin + k - after;
+      prepare(g, p, x, planes ? y : at[k], planes ? at[k] : 0, line[k]);
       march.next(neighbours, p.between, line[k]);
-      if (mine && j >= first && j < last) p.z[j * g.n[0] + i] = scaled(p.out, line[k].s, line[k].y);
+      if (mine && done >= first && done < last) p.z[done * apart + column] = scaled(p.out, line[k].s, line[k].y);
     }
-  }
-}
-
-template <bool around, class Marching>
-__global__ void __launch_bounds__(march_rows *lanes)
-    march_planes(Lattice g, Couplings a, Piece piece, MarchShape shape) {
-  constexpr int before = Marching::before, after = Marching::after, ends = before + after;
-  __shared__ double shared[2][march_rows][lanes];
-  const Piece p = known<Marching>(piece);
-  const int lane = threadIdx.x, row = threadIdx.y;
-  const PetscInt strip = static_cast<PetscInt>(blockIdx.x) % shape.strips,
-                 rows = static_cast<PetscInt>(blockIdx.x) / shape.strips;
-  const PetscInt i = strip * (lanes - ends) + lane - before, j = rows * (march_rows - ends) + row - before;
-  const PetscInt x = place<around>(g, i, 0), y = place<around>(g, j, 1);
-  const bool inside = x >= 0 && y >= 0, mine = inside && x == i && y == j && lane >= before && lane < lanes - after &&
-                                               row >= before && row < march_rows - after;
-  const PetscInt first = static_cast<PetscInt>(blockIdx.y) * shape.lines, last = min(first + shape.lines, g.n[2]);
-  const PetscInt plane = g.n[0] * g.n[1], column = y * g.n[0] + x;
-  typename Marching::template Steps<double> march;
-  Plane neighbours;
-  neighbours.shared = shared;
-  neighbours.turn = 0;
-  for (PetscInt k = first - before; k < last + after; ++k) {
-    const PetscInt z = place<around>(g, k, 2), done = k - after;
-    Line<3, around, double> line;
-    fetch(a, p, inside && z >= 0 ? z * plane + column : -1, line);
-    prepare(g, p, x, y, z, line);
-    march.next(neighbours, p.between, line);
-    if (mine && done >= first && done < last) p.z[done * plane + column] = scaled(p.out, line.s, line.y);
   }
 }
 
 template <int steps, bool around, class Marching>
 void march(Marching, const Lattice &g, const Couplings &a, const Piece &p, cudaStream_t stream) {
+  constexpr int ends = Marching::west + Marching::east;
+  constexpr auto kernel = march_through<steps, around, Marching>;
   const auto parts = [](PetscInt n, int size) { return (n + size - 1) / size; };
-  const int ends = Marching::west + Marching::east;
-  MarchShape shape{0, parts(g.n[0], lanes - ends)};
-  if constexpr (steps == 3) {
-    const PetscInt across = shape.strips * parts(g.n[1], march_rows - ends);
-    const int resident = cuda::resident_blocks(march_planes<around, Marching>, march_rows * lanes);
-    shape.lines = cuda::rows_of_part(int(across), int(g.n[2]), resident, 256, Marching::before + Marching::after);
-    const dim3 blocks(unsigned(across), unsigned(parts(g.n[2], shape.lines)));
-    march_planes<around, Marching><<<blocks, dim3(lanes, march_rows), 0, stream>>>(g, a, p, shape);
-  } else {
-    const PetscInt across = parts(shape.strips, march_warps);
-    const int resident = cuda::resident_blocks(march_strips<steps, around, Marching>, march_warps * lanes);
-    shape.lines = cuda::rows_of_part(int(across), int(g.n[1]), resident, 256, Marching::before + Marching::after);
-    const dim3 blocks(unsigned(across), unsigned(parts(g.n[1], shape.lines)));
-    march_strips<steps, around, Marching><<<blocks, march_warps * lanes, 0, stream>>>(g, a, p, shape);
-  }
+  const PetscInt strips = parts(g.n[0], lanes - ends), along = g.n[steps == 3 ? 2 : 1];
+  const PetscInt across = steps == 3 ? strips * parts(g.n[1], march_rows - ends) : parts(strips, march_warps);
+  const int resident = cuda::resident_blocks(kernel, march_threads(steps));
+  const int lines = cuda::rows_of_part(int(across), int(along), resident, 256, Marching::before + Marching::after);
+  const dim3 blocks(unsigned(across), unsigned(parts(along, lines)));
+  const dim3 threads = steps == 3 ? dim3(lanes, march_rows) : dim3(march_threads(steps));
+  kernel<<<blocks, threads, 0, stream>>>(g, a, p, MarchShape{lines, strips});
   cuda::check_launch("march");
 }
 
