@@ -56,8 +56,8 @@ template <class M, class S> struct LastBlockValues {
     unsigned flags = node_ok;
     if (c == b2) {
       v[0] = schur.excess_b2(h, k, flags), v[1] = schur.east_b2(h, k), v[2] = schur.north_b2(h, k);
-      if (a == seam_x) v[1] += kept_x[b];
-      if (b == seam_y) v[2] += kept_y[a];
+      if (a == seam_x) v[1] += kept_x[k];
+      if (b == seam_y) v[2] += kept_y[h];
       return;
     }
     double w[4];
@@ -219,15 +219,15 @@ public:
   void fill(const Backend &on, const Matrix &matrix, const Factor &factor, Lumping lumping, const Seams<Backend> &seams,
             const LastBlock &block, double *a, double *excess) const {
     const auto m = matrix.get(Edge{});
-    const auto s = Steps<Backend>::schur(m, factor.get(Edge{}), lumping);
+    const Schur s{m, factor.get(Edge{}), lumping};
     const Extent &x = block.grid;
     using Values = LastBlockValues<std::decay_t<decltype(m)>, std::decay_t<decltype(s)>>;
     const Values values{m,
                         s,
                         x_.data(),
                         y_.data(),
-                        seams.kept_x(),
-                        seams.kept_y(),
+                        seams.kept(true, x),
+                        seams.kept(false, x),
                         x.x.odd_ring() ? x.x.n - 1 : -1,
                         x.y.odd_ring() ? x.y.n - 1 : -1,
                         block.skew,

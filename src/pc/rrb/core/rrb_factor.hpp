@@ -7,7 +7,7 @@ namespace petscrrb::rrb {
 
 template <class Backend, class T, class First>
 Rrb<Backend, T, First>::Rrb(const Backend &on, const Extent &extent, const Options &o)
-    : on_(on), extent_(folded(extent)), options_(o), seams_(extent_), sweeps_(extent_) {
+    : on_(on), extent_(folded(extent)), options_(o), seams_(extent_, true), sweeps_(extent_) {
   Extent x = extent_;
   for (int g = 0; g < o.storage_grids; ++g) {
     if (g == 0)
@@ -89,7 +89,8 @@ template <class Backend, class T, class First>
 template <class A>
 void Rrb<Backend, T, First>::factor_dense(int g, const A &a) {
   const Steps<Backend> steps(on_, dense_grid(g).extent, lumping_);
-  seams_.lump(on_, a, dense_grid(g).extent, lumping_.omega, counts(g) + b2);
+  seams_.lump(on_, SeamAccess{a.get(Edge{}), dense_grid(g).extent}, dense_grid(g).extent, lumping_.omega,
+              counts(g) + b2);
   if (g > 0) dense_grid(g).exchange_matrix(on_);
   with_dense_grid(g, [&](const auto &d) {
     DenseField left;
@@ -110,13 +111,14 @@ void Rrb<Backend, T, First>::factor_dense(int g, const A &a) {
         steps.coarse(a, d.factor, left, next, counts(g));
       }
       steps.test(a, d.factor, true, counts(g));
+      seams_.put_kept(on_, next, d.extent);
     };
     if (g + 1 < options_.storage_grids) {
       factor(dense_grid(g + 1).matrix_out());
-      seams_.take_over(on_, dense_grid(g + 1).matrix, d.extent, dense_grid(g + 1).extent);
+      fold_rings(on_, dense_grid(g + 1).matrix, d.extent.coarser());
     } else {
       factor(tail_.out_from_above());
-      seams_.take_over(on_, tail_.matrix(0), d.extent, tail_.base());
+      fold_rings(on_, tail_.matrix(0), d.extent.coarser());
     }
   });
 }
@@ -128,14 +130,14 @@ void Rrb<Backend, T, First>::factor_tail(int q, const A &a) {
   const auto f = tail_.factor(q);
   NodeCounts *n = counts(options_.storage_grids + q);
   const Steps<Backend> steps(on_, x, lumping_);
-  seams_.lump(on_, a, x, lumping_.omega, n + b2);
+  seams_.lump(on_, SeamAccess{a.get(Edge{}), x}, x, lumping_.omega, n + b2);
   steps.odd(a, f, n);
   steps.test(a, f, tail_.even(q), n);
   if (!tail_.even(q)) return;
   steps.even(a, f, a.X, n);
   steps.coarse(a, f, a.X, tail_.out(q), n);
-  const Extent &next = q + 1 < tail_.grids() ? tail_.grid(q + 1) : tail_.last();
-  seams_.take_over(on_, tail_.matrix(q + 1), x, next);
+  seams_.put_kept(on_, tail_.out(q), x);
+  fold_rings(on_, tail_.matrix(q + 1), x.coarser());
 }
 
 template <class Backend, class T, class First> Outcome Rrb<Backend, T, First>::outcome() const {

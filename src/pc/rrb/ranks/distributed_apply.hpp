@@ -11,7 +11,7 @@ void DistributedRrb<Backend, T, First>::start_down(const double *r, Part part) {
   if (!gathered_)
     copy_nodes(on_, natural_order(r, extent_), natural_order(gather_.mine(), extent_), extent_, v);
   else
-    sweeps_.take(on_, finest_->box(), {r, nullptr, v, nullptr});
+    sweeps_.take(on_, extent_, finest_->vector().q, r, v);
   sums_ = {};
 }
 
@@ -28,8 +28,7 @@ void DistributedRrb<Backend, T, First>::down(int from, int to, const double *r, 
     PartialSum<Backend> *energy = sums_.count && !(above && g >= above->grid()) ? &energy_ : nullptr;
     grid_at(g).exchange_right_hand_side(ranks_);
     choose(part != Part::right, [&](auto coupled) {
-      with_grid(
-          g, [&](const auto &grid) { sweeps_.template down<decltype(coupled)::value>(on_, grid.box(), next, energy); });
+      with_grid(g, [&](const auto &grid) { sweeps_.template down<decltype(coupled)::value>(on_, grid, next, energy); });
     });
   }
   if (to >= gathered_ && (from < gathered_ || from == 0 || (sums_.count && !above))) gather_down();
@@ -59,12 +58,11 @@ void DistributedRrb<Backend, T, First>::up(int from, int to, const double *, dou
     const BoxSolution to = g > 0 ? BoxSolution{grid_at(g - 1).next_solution()}
                                  : BoxSolution{natural_order(z, extent_), v ? natural_order(v, extent_) : Strided<1>{}};
     if (kept && g + 1 == kept->grid()) {
-      with_grid(g, [&](const auto &grid) { sweeps_.up(on_, grid.box(), to, Split{kept->kept()}, energy_); });
+      with_grid(g, [&](const auto &grid) { sweeps_.up(on_, grid, to, Split{kept->kept()}, energy_); });
       sums = take_sums();
     } else
       choose(part != Part::left, [&](auto coupled) {
-        with_grid(
-            g, [&](const auto &grid) { sweeps_.template up<decltype(coupled)::value>(on_, grid.box(), to, scaling); });
+        with_grid(g, [&](const auto &grid) { sweeps_.template up<decltype(coupled)::value>(on_, grid, to, scaling); });
       });
   }
   if (sums.count) add_up(sums);

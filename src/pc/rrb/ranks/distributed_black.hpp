@@ -27,7 +27,7 @@ StencilOut<Split> DistributedRrb<Backend, T, First>::rows(const PreparedStencil 
 
 template <class Backend, class T, class First>
 Quad<Dense> DistributedRrb<Backend, T, First>::residual(const double *r, const double *v) {
-  sweeps_.take(on_, finest_->box(), {r, nullptr, v, nullptr});
+  sweeps_.take(on_, extent_, finest_->vector().q, r, v);
   finest_->exchange_right_hand_side(ranks_);
   return finest_->vector().q;
 }

@@ -47,7 +47,7 @@ template <class Backend, class T, class First>
 void DistributedRrb<Backend, T, First>::take_matrix(const PreparedStencil &s) {
   const StencilOut<Split> m = finest_->matrix();
   const auto take = [&](const Split &to, const double *values) {
-    if (values) sweeps_.take(on_, finest_->box(to.q), {values, nullptr, nullptr, nullptr});
+    if (values) sweeps_.take(on_, extent_, to.q, values, nullptr);
   };
   take(m.X, s.X), take(m.E, s.E), take(m.N, s.N), take(m.NE, s.NE), take(m.NW, s.NW);
 }
@@ -82,29 +82,18 @@ void DistributedRrb<Backend, T, First>::refresh(const PreparedStencil &s, Lumpin
     });
   }
   gather_.to_all(Gather<Backend>::most_fields, stencil_.data());
-  fold();
+  if (gathered_) fold();
   for (const auto &step : amli_) step->keep_matrix(natural_stencil(stencil_.data(), gather_.all()));
   const index_t n = gather_.all().nodes();
   double *p = stencil_.data();
   tail_->refresh({p, p + n, p + 2 * n, p + 3 * n, p + 4 * n, nullptr}, lumping);
 }
 
-// A ring of one point: corners become straight, couplings of a node with itself are none.
+// A ring of one point, which is the gathered grid's.
 template <class Backend, class T, class First> void DistributedRrb<Backend, T, First>::fold() {
-  if (!gathered_) return;
-  Extent ring = boxes_.all(gathered_ - 1).coarser();
-  const index_t n = gather_.all().nodes();
-  double *p = stencil_.data();
-  const auto field = [&](int i) { return NaturalField<1>{p + i * n, 0, 0, ring.x.n, 1, ring}; };
-  const StencilFields<NaturalField<1>, NaturalField<1>> m{field(0), field(1), field(2), field(3), field(4)};
-  const SeamAccess g(m.get(Edge{}), ring);
-  using V = std::decay_t<decltype(g.views())>;
-  if (ring.x.periodic && ring.x.n == 1) on_.for_each({0, ring.y.n, 0, 1}, FoldX<V>{g});
-  if (!ring.y.periodic || ring.y.n > 1) return;
-  if (ring.x.n == 1) ring.x.periodic = false;
-  const SeamAccess h(m.get(Edge{}), ring);
-  on_.for_each({0, ring.x.n, 0, 1}, FoldY<V>{h});
-  on_.for_each({0, ring.x.n, 0, 1}, ClearFoldY<V>{h});
+  const Extent x = boxes_.all(gathered_ - 1).coarser();
+  const auto field = [&](int i) { return NaturalField<1>{stencil_.data() + i * x.nodes(), 0, 0, x.x.n, 1, x}; };
+  fold_rings(on_, StencilFields<NaturalField<1>, NaturalField<1>>{field(0), field(1), field(2), field(3), field(4)}, x);
 }
 
 template <class Backend, class T, class First> Outcome DistributedRrb<Backend, T, First>::outcome() const {
