@@ -209,9 +209,10 @@ public:
       block.at.push_back((block.y[i] * spacing - tail.base().y.lo) * pitch + block.x[i] * spacing - tail.base().x.lo);
     block.a.assign(block.ja.size(), 0.0);
     block.excess.assign(block.x.size(), 0.0);
-    to_backend(first_, pattern.first), to_backend(source_, pattern.source);
     value_.resize(std::size_t(block.size()) * last_block_slots);
-    to_backend(ia_, block.ia), to_backend(ja_, block.ja), to_backend(x_, block.x), to_backend(y_, block.y);
+    Backend::assign(first_, pattern.first), Backend::assign(source_, pattern.source);
+    Backend::assign(ia_, block.ia), Backend::assign(ja_, block.ja);
+    Backend::assign(x_, block.x), Backend::assign(y_, block.y);
   }
 
   // a, excess: where the backend can reach them
@@ -238,10 +239,6 @@ public:
   }
 
 private:
-  static void to_backend(typename Backend::template Array<PetscInt> &to, const std::vector<PetscInt> &from) {
-    Backend::assign(to, from);
-  }
-
   typename Backend::template Array<PetscInt> ia_, ja_, x_, y_, first_, source_;
   typename Backend::template Array<double> value_;
 };

@@ -65,28 +65,31 @@ private:
   }
 };
 
-// At line i: then nothing crosses the seam any more, whose two ends are in `lasts` and `firsts` places. kept[i / 2] is the coupling of the two
-// black nodes on our lines, i even, which goes to the next grid; NULL: the last point is not ours.
+// At line i: then nothing crosses the seam any more, wherever we have its two ends. kept[i / 2] is the coupling of the two black nodes on our
+// lines, i even, which goes to the next grid; NULL: the last point is not ours.
 template <class Access> struct ClearAtSeam {
   Access g;
   bool in_x;
-  index_t last[2], first[2];
-  int lasts, firsts;
-  Side lines;
+  Side across, lines; // ours
   double *kept;
 
   PETSCRRB_HD void operator()(index_t i, index_t) const {
     const auto &m = g.m;
-    const index_t end = in_x ? g.x.x.n - 1 : g.x.y.n - 1;
+    const index_t last = across.n - 1;
     if (kept && i >= lines.lo && i < lines.hi && i % 2 == 0)
-      kept[i / 2] = in_x ? g.value(m.E, end, i) : g.value(m.N, i, end);
-    for (int j = 0; j < lasts; ++j) {
-      const index_t a = in_x ? last[j] : i, b = in_x ? i : last[j];
+      kept[i / 2] = in_x ? g.value(m.E, last, i) : g.value(m.N, i, last);
+    for (const index_t end : {last, index_t(-1)}) {
+      if (!known(end)) continue;
+      const index_t a = in_x ? end : i, b = in_x ? i : end;
       g.clear(in_x ? m.E : m.N, a, b), g.clear(m.NE, a, b);
       if (!in_x) g.clear(m.NW, a, b);
     }
-    for (int j = 0; in_x && j < firsts; ++j) g.clear(m.NW, first[j], i);
+    for (const index_t end : {index_t(0), across.n})
+      if (in_x && known(end)) g.clear(m.NW, end, i);
   }
+
+private:
+  PETSCRRB_HD bool known(index_t i) const { return i >= across.lo - Access::known && i < across.hi + Access::known; }
 };
 
 // Those to the next grid's matrix.
@@ -155,13 +158,8 @@ private:
   }
   template <class Access> void clear(const Backend &on, const Access &g, const Extent &own, bool in_x) const {
     const Side &across = in_x ? own.x : own.y, &along = in_x ? own.y : own.x;
-    ClearAtSeam<Access> clear{g, in_x, {}, {}, 0, 0, along, has_last(own, in_x) ? kept(in_x, own) : nullptr};
-    const auto here = [&](index_t at) { return at >= across.lo - g.known && at < across.hi + g.known; };
-    for (const index_t at : {across.n - 1, index_t(-1)})
-      if (here(at)) clear.last[clear.lasts++] = at;
-    for (const index_t at : {index_t(0), across.n})
-      if (here(at)) clear.first[clear.firsts++] = at;
-    on.for_each({along.lo - g.known, along.hi + g.known, 0, 1}, clear);
+    on.for_each({along.lo - g.known, along.hi + g.known, 0, 1},
+                ClearAtSeam<Access>{g, in_x, across, along, has_last(own, in_x) ? kept(in_x, own) : nullptr});
   }
 
   typename Backend::template Array<double> kept_[2]; // by in_x

@@ -52,6 +52,13 @@ struct Extent {
   }
 };
 
+// A side of one point is not periodic.
+inline Extent folded(Extent x) {
+  if (x.x.n == 1) x.x.periodic = false;
+  if (x.y.n == 1) x.y.periodic = false;
+  return x;
+}
+
 // The box and what is `steps` around it; not past an end of the domain, except around a ring whose colours alternate
 // across the seam. Coordinates go on there: the point -1 is the last one once more.
 inline Side widened(const Side &s, index_t steps) {

@@ -40,12 +40,10 @@ struct TakePoints {
   const double *r, *v; // of the box; v NULL: 1
 
   PETSCRRB_HD void operator()(index_t h, index_t k) const {
-    for (const Class c : {b2, r1, r2, b1}) {
-      const index_t a = 2 * h + parity_x(c) - own.x.lo, b = 2 * k + parity_y(c) - own.y.lo;
-      const index_t nx = own.x.hi - own.x.lo, i = b * nx + a;
-      if (a < 0 || a >= nx || b < 0 || b >= own.y.hi - own.y.lo) continue;
+    at_slot(own, h, k, [&](Class c, index_t a, index_t b) {
+      const index_t i = (b - own.y.lo) * (own.x.hi - own.x.lo) + a - own.x.lo;
       x[c].at(h, k) = v ? r[i] * v[i] : r[i];
-    }
+    });
   }
 };
 
@@ -98,14 +96,14 @@ private:
   template <bool Couple, class T, class Next>
   void sweep_down(const Cuda &on, const DistributedGrid<Cuda, T> &g, const Next &next, PartialSum<Cuda> *energy) const {
     using X = device::BoxRight;
-    const X x{device::arrays(g.vector().q)};
+    const X x{device::arrays(g.right_hand_side())};
     if (!energy)
       launch(on, g, device::forward<Couple, T, X, Next, device::NoEnergy>, x, next,
              [](int) { return device::NoEnergy(); });
     else
       launch(on, g, device::forward<Couple, T, X, Next, device::EnergyDown>, x, next, [&](int blocks) {
         return device::EnergyDown{energy->template take<32 * device::warps>(blocks),
-                                  device::nodes_of(g.own().nodes_of(b1))};
+                                  device::nodes_of(g.extent.nodes_of(b1))};
       });
   }
   template <bool Couple, bool Scaled, class T>
@@ -117,7 +115,7 @@ private:
            left<Scaled>(g, to), next(g), [](int) { return device::NoEnergy(); });
   }
   template <bool Scaled> static device::BoxLeft<Scaled> left(const DistributedArrays<Cuda> &g, const BoxSolution &to) {
-    return {device::arrays(g.vector().q), to.z.p, to.v.p, to.z.row, to.v.row, device::natural_box(g.own())};
+    return {device::arrays(g.right_hand_side()), to.z.p, to.v.p, to.z.row, to.v.row, device::natural_box(g.extent)};
   }
   static device::BoxNext next(const DistributedArrays<Cuda> &g) {
     return {g.solution_b2().p, int(g.solution_b2().pitch)};
@@ -138,8 +136,8 @@ private:
   template <class T, class Kernel, class X, class Next, class Last>
   void launch(const Cuda &on, const DistributedGrid<Cuda, T> &g, Kernel *kernel, const X &x, const Next &next,
               const Last &last) const {
-    if (!g.own().empty())
-      device::launch_sweep(on, kernel, overlap_, g.factor(), box_of(g.own()), x, g.b1_after(), next, last);
+    if (!g.extent.empty())
+      device::launch_sweep(on, kernel, overlap_, g.factor, box_of(g.extent), x, g.b1_after_forward(), next, last);
   }
 
   bool overlap_; // a kernel may start before the one before it has ended

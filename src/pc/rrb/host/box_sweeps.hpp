@@ -14,7 +14,7 @@ template <class T> class BoxRows : private FactorRows<T> {
 
 public:
   BoxRows(const DistributedGrid<Host, T> &grid, const RowScratch &scratch)
-      : Base(grid.factor(), grid.own(), scratch, 1), own_(grid.own()), x_(grid.vector().q) {}
+      : Base(grid.factor, grid.extent, scratch, 1), own_(grid.extent), x_(grid.right_hand_side()) {}
 
   void down(const NextRows &next) const {
     run(
@@ -68,7 +68,7 @@ private:
     for (const index_t b : {2 * k, 2 * k + 1}) {
       if (b < y.lo || b >= y.hi) continue;
       double *row = &to.z.at(x.lo, b);
-      merge_row(row, x, &x_[b & 1 ? r2 : b2].at(0, k), &x_[b & 1 ? b1 : r1].at(0, k));
+      merge_row(row, x, row_of(x_, b));
       if (to.v.p) scale_row(row, &to.v.at(x.lo, b), x.hi - x.lo);
     }
   }
@@ -83,14 +83,14 @@ public:
 
   template <bool Couple, class T>
   void down(const Host &on, const DistributedGrid<Host, T> &g, const NextGrid &next, PartialSum<Host> *energy) const {
-    const Quad<Dense> x = g.vector().q;
-    const Range2 at_b2 = g.own().nodes_of(b2);
+    const Quad<Dense> x = g.right_hand_side();
+    const Range2 at_b2 = g.extent.nodes_of(b2);
     if constexpr (Couple)
       BoxRows<T>(g, scratch_).down(NextRows{next});
     else
       for (index_t k = at_b2.k0; k < at_b2.k1 && at_b2.size(); ++k) NextRows{next}.store(&x[b2].at(0, k), k);
     for (Class c : {r1, r2, b1})
-      if (energy) energy->add(on, g.own().nodes_of(c), RedEnergy<Dense, DenseOf<T>>{x[c], g.factor().dinv.q[c]});
+      if (energy) energy->add(on, g.extent.nodes_of(c), RedEnergy<Dense, DenseOf<T>>{x[c], g.factor.dinv.q[c]});
   }
   static index_t kept_parts(const Extent &own) { return PartialSum<Host>::parts(own.nodes_of(b2)); }
   static index_t parts(const Extent &own) {
@@ -105,18 +105,18 @@ public:
   template <class T>
   void up(const Host &on, const DistributedGrid<Host, T> &g, const BoxSolution &to, const Split &kept,
           PartialSum<Host> &energy) const {
-    energy.add(on, g.own().nodes_of(b2), TimesNode<Split, Dense>{kept, g.solution_b2()});
+    energy.add(on, g.extent.nodes_of(b2), TimesNode<Split, Dense>{kept, g.solution_b2()});
     up<true>(on, g, to, Scaling::full);
   }
   void take(const Host &, const Extent &own, const Quad<Dense> &to, const double *r, const double *v) const {
     const Side &x = own.x;
     const index_t n = x.hi - x.lo;
     for (index_t b = own.y.lo; b < own.y.hi && n > 0; ++b) {
-      const index_t k = half_down(b), row = (b - own.y.lo) * n;
-      double *even = &to[b & 1 ? r2 : b2].at(0, k), *odd = &to[b & 1 ? b1 : r1].at(0, k);
-      split_row(r + row, x, even, odd);
+      const index_t row = (b - own.y.lo) * n;
+      const RowPair pair = row_of(to, b);
+      split_row(r + row, x, pair);
       if (!v) continue;
-      for (index_t a = x.lo; a < x.hi; ++a) (a & 1 ? odd : even)[half_down(a)] *= v[row + a - x.lo];
+      for (index_t a = x.lo; a < x.hi; ++a) (a & 1 ? pair.odd : pair.even)[half_down(a)] *= v[row + a - x.lo];
     }
   }
   std::size_t bytes() const { return scratch_.bytes(); }

@@ -51,8 +51,18 @@ template <class F> double sum_along_row(Range2 nodes, const F &f) {
   return sum;
 }
 
+// The two classes that a row of a grid in r1/r2/b1/b2 storage consists of.
+struct RowPair {
+  double *even, *odd;
+};
+inline RowPair row_of(const Quad<Dense> &q, index_t b) {
+  const index_t k = half_down(b);
+  return {&q[b & 1 ? r2 : b2].at(0, k), &q[b & 1 ? b1 : r1].at(0, k)};
+}
+
 // A row in natural order to its even and odd points and back; both halves are indexed by h.
-inline void split_row(const double *natural, const Side &x, double *even, double *odd) {
+inline void split_row(const double *natural, const Side &x, const RowPair &to) {
+  double *even = to.even, *odd = to.odd;
   const double *p = natural - x.lo;
   if (x.lo & 1) odd[half_down(x.lo)] = p[x.lo];
   const index_t end = half_down(x.hi);
@@ -64,7 +74,8 @@ inline void split_row(const double *natural, const Side &x, double *even, double
   if (x.hi & 1 && x.hi > x.lo) even[end] = p[2 * end];
 }
 
-inline void merge_row(double *natural, const Side &x, const double *even, const double *odd) {
+inline void merge_row(double *natural, const Side &x, const RowPair &from) {
+  const double *even = from.even, *odd = from.odd;
   double *p = natural - x.lo;
   if (x.lo & 1) p[x.lo] = odd[half_down(x.lo)];
   const index_t end = half_down(x.hi);
@@ -91,19 +102,15 @@ struct NextRows {
     if (!next.dense)
       std::copy(b2_row + x.lo, b2_row + x.hi, &next.natural.at(x.lo, k));
     else
-      split_row(b2_row + x.lo, x, &even(k).at(0, half_down(k)), &odd(k).at(0, half_down(k)));
+      split_row(b2_row + x.lo, x, row_of(next.split, k));
   }
   void load(double *b2_row, index_t k) const {
     const Side &x = next.extent.x;
     if (!next.dense)
       std::copy_n(&next.natural.at(x.lo, k), x.hi - x.lo, b2_row + x.lo);
     else
-      merge_row(b2_row + x.lo, x, &even(k).at(0, half_down(k)), &odd(k).at(0, half_down(k)));
+      merge_row(b2_row + x.lo, x, row_of(next.split, k));
   }
-
-private:
-  const Dense &even(index_t k) const { return next.split[k & 1 ? r2 : b2]; }
-  const Dense &odd(index_t k) const { return next.split[k & 1 ? b1 : r1]; }
 };
 
 // Scratch rows of every thread, with room for a border on both sides.
@@ -141,7 +148,8 @@ public:
 
   // around: of b1, how many steps around x are swept, too
   Chunks(const Extent &x, const RowScratch &scratch, index_t around = 0) : x_(x), scratch_(scratch) {
-    for (Class c : {r1, r2, b1, b2}) n_[c] = c == b1 ? widened(x, around).nodes_of(c) : x.nodes_of(c);
+    for (Class c : {r1, r2, b1, b2}) n_[c] = x.nodes_of(c);
+    if (around) n_[b1] = widened(x, around).nodes_of(b1);
     k0_ = k1_ = half_down(x.y.lo);
     if (x.empty()) return;
     k1_ = half_down(x.y.hi - 1) + 1;

@@ -49,18 +49,15 @@ private:
   static constexpr int kept_b2 = 12; // v is the finest grid's, energy the others'
 
   // The classes (even, odd) = (b2, r1) or (r2, b1) of row k of the right-hand side: where they are, or split into scratch.
-  struct Pair {
-    double *even, *odd;
-  };
-  Pair right_hand_side(const Chunk &c, index_t k, bool upper, int to) const {
+  RowPair right_hand_side(const Chunk &c, index_t k, bool upper, int to) const {
     const Class e = upper ? r2 : b2, o = upper ? b1 : r1;
     if (k == none || 2 * k + upper < x_.y.lo || 2 * k + upper >= x_.y.hi) return {c.scratch(zero), c.scratch(zero)};
-    if (!natural_.r) return {&d_.right_hand_side()[e].at(0, k), &d_.right_hand_side()[o].at(0, k)};
-    const Pair p{c.scratch(to), c.scratch(to + 1)};
+    if (!natural_.r) return row_of(d_.right_hand_side(), 2 * k + upper);
+    const RowPair p{c.scratch(to), c.scratch(to + 1)};
     const index_t row = (2 * k + upper - x_.y.lo) * (x_.x.hi - x_.x.lo);
-    split_row(natural_.r + row, x_.x, p.even, p.odd);
+    split_row(natural_.r + row, x_.x, p);
     if (natural_.v_r) {
-      split_row(natural_.v_r + row, x_.x, c.scratch(v_even), c.scratch(v_odd));
+      split_row(natural_.v_r + row, x_.x, {c.scratch(v_even), c.scratch(v_odd)});
       scale_row(p.even + nodes(e).h0, c.scratch(v_even) + nodes(e).h0, nodes(e).h1 - nodes(e).h0);
       scale_row(p.odd + nodes(o).h0, c.scratch(v_odd) + nodes(o).h0, nodes(o).h1 - nodes(o).h0);
     }
@@ -69,15 +66,15 @@ private:
     return p;
   }
 
-  Pair lower(const Chunk &c, index_t k, int to) const { return right_hand_side(c, k, false, to); }
-  Pair upper(const Chunk &c, index_t k, int to) const { return right_hand_side(c, k, true, to); }
+  RowPair lower(const Chunk &c, index_t k, int to) const { return right_hand_side(c, k, false, to); }
+  RowPair upper(const Chunk &c, index_t k, int to) const { return right_hand_side(c, k, true, to); }
 
   template <bool Couple> void forward_chunk(const Chunk &c) const {
     double *b1_below = below(c.k0) != none ? c.scratch(shared) : c.scratch(zero);
-    Pair low = lower(c, c.k0, 0), up_below = upper(c, below(c.k0), 6);
+    RowPair low = lower(c, c.k0, 0), up_below = upper(c, below(c.k0), 6);
     for (index_t k = c.k0; k < c.k1; ++k) {
       const int turn = 2 * ((k - c.k0) % 2);
-      const Pair up = upper(c, k, 4 + turn), low_above = lower(c, above(k), 2 - turn);
+      const RowPair up = upper(c, k, 4 + turn), low_above = lower(c, above(k), 2 - turn);
       double *b1_here = owns(b1, k) ? &d_.b1_after_forward().at(0, k) : c.scratch(zero);
       if (owns(b1, k)) forward_b1<Couple>(k, low, up, low_above, b1_here);
       if (owns(b2, k)) forward_b2<Couple>(c, k, low, up, up_below, b1_below, b1_here);
@@ -87,7 +84,7 @@ private:
     }
   }
 
-  template <bool Couple> void forward_b1(index_t k, Pair low, Pair up, Pair low_above, double *out) const {
+  template <bool Couple> void forward_b1(index_t k, RowPair low, RowPair up, RowPair low_above, double *out) const {
     Quad<Rows> in;
     in.c[r1] = {{nullptr, low.odd, low_above.odd}};
     in.c[r2] = only(up.even);
@@ -97,7 +94,7 @@ private:
   }
 
   template <bool Couple>
-  void forward_b2(const Chunk &c, index_t k, Pair low, Pair up, Pair up_below, double *b1_below,
+  void forward_b2(const Chunk &c, index_t k, RowPair low, RowPair up, RowPair up_below, double *b1_below,
                   double *b1_here) const {
     Quad<Rows> in;
     in.c[r1] = only(low.odd);
@@ -169,22 +166,22 @@ private:
                     Scaling scaling) const {
     const Rows z2{{nullptr, b2_here, b2_above}}, z1{{b1_below, b1_here, nullptr}};
     if (owns(r1, k) || owns(b2, k)) {
-      const Pair in = lower(c, k, 4);
+      const RowPair in = lower(c, k, 4);
       Base::template backward_red<Couple, r1>(k, only(solution_row(r1, k, in.odd)), z1, z2, scaling);
       if (natural_.z)
-        store_z(2 * k, b2_here, in.odd);
+        store_z(2 * k, {b2_here, in.odd});
       else if (owns(b2, k))
         std::copy(b2_here + nodes(b2).h0, b2_here + nodes(b2).h1, &d_.solution()[b2].at(nodes(b2).h0, k));
     }
     if (owns(r2, k) || owns(b1, k)) {
-      const Pair in = upper(c, k, 4);
+      const RowPair in = upper(c, k, 4);
       Base::template backward_red<Couple, r2>(k, only(solution_row(r2, k, in.even)), z1, z2, scaling);
-      if (natural_.z) store_z(2 * k + 1, in.even, b1_here);
+      if (natural_.z) store_z(2 * k + 1, {in.even, b1_here});
     }
   }
-  void store_z(index_t b, const double *even, const double *odd) const {
+  void store_z(index_t b, const RowPair &from) const {
     const index_t n = x_.x.hi - x_.x.lo, row = (b - x_.y.lo) * n;
-    merge_row(natural_.z + row, x_.x, even, odd);
+    merge_row(natural_.z + row, x_.x, from);
     if (natural_.v_z) scale_row(natural_.z + row, natural_.v_z + row, n);
   }
 

@@ -33,9 +33,7 @@ private:
   }
   static Extent on_grid(Extent x, int g) {
     for (; g > 0; --g) x = x.coarser();
-    if (x.x.n == 1) x.x.periodic = false;
-    if (x.y.n == 1) x.y.periodic = false;
-    return x;
+    return folded(x);
   }
 
   std::vector<index_t> x_, y_; // cuts
