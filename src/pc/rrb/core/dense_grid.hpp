@@ -8,6 +8,7 @@
 #include <array>
 #include <deque>
 #include <optional>
+#include <utility>
 
 namespace petscrrb::rrb {
 
@@ -32,6 +33,8 @@ struct DenseLayout {
   index_t size() const { return rows ? pitch * (rows + 2 * around) + (around - 1) * border : 0; }
   index_t place(index_t h, index_t k) const { return (k - k0 + around) * pitch + border + h - h0; }
   template <class T> DenseOf<T> view(T *p) const { return {p + place(0, 0), pitch}; }
+  // of arrays one after the other
+  template <class T> DenseOf<T> next_view(T *&p) const { return view(std::exchange(p, p + size())); }
 };
 
 // Copies the ends of arrays to their borders around a ring: at (i, l) those of array i on line l, which goes along x or along y.
@@ -155,13 +158,13 @@ public:
     memory_.resize(layout_.size() * ((first ? 0 : 24) + (keep ? 4 : 0) + own_b1 + more));
     double *p = memory_.data();
     const auto place = [&](DenseField &f) {
-      for (Class c : {r1, r2, b1, b2}) f.q.c[c] = next_array(p);
+      for (Class c : {r1, r2, b1, b2}) f.q.c[c] = layout_.next_view(p);
     };
     if (!first)
       for (DenseField *f : {&x_, &matrix.X, &matrix.E, &matrix.N, &matrix.NE, &matrix.NW}) place(*f);
     z_ = x_;
     if (keep) place(z_);
-    b1_ = own_b1 ? next_array(p) : x_.q[b1];
+    b1_ = own_b1 ? layout_.next_view(p) : x_.q[b1];
     more_ = p;
   }
 
@@ -189,14 +192,11 @@ public:
   Matrix matrix;
 
 protected:
-  double *memory() const {
-    return memory_.data();
-  } // x, X, E, N, NE and NW, of four classes each, but for the finest grid's; then others
+  // x, X, E, N, NE and NW, of four classes each, but for the finest grid's; then others
+  double *memory() const { return memory_.data(); }
   double *more() const { return more_; }
 
 private:
-  Dense next_array(double *&p) const { return layout_.view(std::exchange(p, p + layout_.size())); }
-
   DenseLayout layout_;
   typename Backend::template Array<double> memory_;
   DenseField x_, z_;
@@ -211,10 +211,7 @@ auto make_factor(const DenseLayout &layout, Buffer &memory, std::initializer_lis
   auto *p = memory.data();
   FactorFields<DenseFieldOf<std::remove_pointer_t<decltype(p)>>> factor;
   for (auto *f : {&factor.w[0], &factor.w[1], &factor.w[2], &factor.w[3], &factor.dinv})
-    for (Class c : classes) {
-      f->q.c[c] = layout.view(p);
-      p += layout.size();
-    }
+    for (Class c : classes) f->q.c[c] = layout.next_view(p);
   return factor;
 }
 
@@ -240,13 +237,9 @@ template <class Buffer> SchurViews<Dense> make_schur(const DenseLayout &layout, 
   memory.resize(layout.size() * SchurRows::count);
   double *p = memory.data();
   SchurViews<Dense> s;
-  const auto place = [&](Dense &a) {
-    a = layout.view(p);
-    p += layout.size();
-  };
   for (auto *q : {&s.X, &s.E, &s.N})
-    for (Class c : {b1, b2}) place(q->c[c]);
-  for (Dense &a : s.skew) place(a);
+    for (Class c : {b1, b2}) q->c[c] = layout.next_view(p);
+  for (Dense &a : s.skew) a = layout.next_view(p);
   return s;
 }
 

@@ -251,8 +251,14 @@ public:
   int grids() const override { return options_.storage_grids + tail_.grids(); }
   const double *coarse_r() const override { return in_place() ? tail_.vector() : coarse_r_.data(); }
   double *coarse_z() override { return coarse_z_.data(); }
-  NextGrid right_hand_side(int g) const override;
-  NextGrid solution(int g) const override;
+  NextGrid right_hand_side(int g) const override {
+    if (g < options_.storage_grids) return {grids_[g].right_hand_side(), {}, true, grids_[g].extent};
+    return {{}, tail_.above(tail_.vector()), false, tail_.base()};
+  }
+  NextGrid solution(int g) const override {
+    if (g < options_.storage_grids) return {grids_[g].solution(), {}, true, grids_[g].extent};
+    return {{}, tail_.above(in_place() ? coarse_z_.data() : tail_.vector()), false, tail_.base()};
+  }
   Terms energy() const override { return energy_.terms(); }
   int steps() const override { return int(amli_.size()); }
   AmliStep &step(int k) override { return *amli_[k]; }
@@ -280,7 +286,10 @@ private:
   NodeCounts *counts_of_schur() const { return counts(grids()); }          // one
   NodeCounts *counts_of_kinds() const { return counts(grids()) + 1; }      // one; failed: they are many
 
-  NaturalVectors natural(const double *r, double *z, Part part) const;
+  // What of the finest grid's vectors a part of the application uses: V stands at its outer ends.
+  NaturalVectors natural(const double *r, double *z, Part part) const {
+    return {r, z, part != Part::right ? v_ : nullptr, part != Part::left ? v_ : nullptr};
+  }
   void forward_tail(int q, double *x);
   void backward_tail(int q, double *x, bool couple, Scaling scaling);
   void backward_dense(int g, const double *r, double *z, Part part);

@@ -10,22 +10,6 @@ template <class Backend, class Op> void at_nodes(const Backend &on, Class c, con
   on.for_each(x.nodes_of(c), x.interior_of(c, 1), op(Inner{}), op(Edge{}));
 }
 
-template <class Backend, class T, class First> NextGrid Rrb<Backend, T, First>::right_hand_side(int g) const {
-  if (g < options_.storage_grids) return {grids_[g].right_hand_side(), {}, true, grids_[g].extent};
-  return {{}, tail_.above(tail_.vector()), false, tail_.base()};
-}
-
-template <class Backend, class T, class First> NextGrid Rrb<Backend, T, First>::solution(int g) const {
-  if (g < options_.storage_grids) return {grids_[g].solution(), {}, true, grids_[g].extent};
-  return {{}, tail_.above(in_place() ? coarse_z_.data() : tail_.vector()), false, tail_.base()};
-}
-
-// What of the finest grid's vectors a part of the application uses: V stands at its outer ends.
-template <class Backend, class T, class First>
-NaturalVectors Rrb<Backend, T, First>::natural(const double *r, double *z, Part part) const {
-  return {r, z, part != Part::right ? v_ : nullptr, part != Part::left ? v_ : nullptr};
-}
-
 // From the next grid's solution and what the forward sweep left: z (first grid) or the grid's own vector.
 template <class Backend, class T, class First>
 void Rrb<Backend, T, First>::backward_dense(int g, const double *r, double *z, Part part) {

@@ -37,7 +37,6 @@ struct FactorNodes {
   Range2 counted[4]; // of these the own ones
   Range2 inner[4];   // and where all neighbours exist
 
-  FactorNodes() = default;
   // of a whole grid
   explicit FactorNodes(const Extent &x) {
     for (Class c : {r1, r2, b1, b2}) {

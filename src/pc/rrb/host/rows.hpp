@@ -218,16 +218,16 @@ protected:
   template <bool Couple, class X, class Z>
   void backward_b1(index_t k, const X &in, const Z &z2, double *out, Scaling scaling) const {
     const auto f = factor_from_row<Couple>(factor_, k);
-    along_row(nodes(b1), BackwardB1{f, in, z2, only(out), scaling}, next_of<b1>(k).row, fetch_);
+    along<b1>(k, BackwardB1{f, in, z2, only(out), scaling});
   }
   // In place.
   template <bool Couple, Class c, class X, class Z>
   void backward_red(index_t k, const X &r, const Rows &z1, const Z &z2, Scaling scaling) const {
     const auto f = factor_from_row<Couple>(factor_, k);
     if constexpr (c == r1)
-      along_row(nodes(r1), BackwardR1{f, r, z1, z2, r, scaling}, next_of<r1>(k).row, fetch_);
+      along<r1>(k, BackwardR1{f, r, z1, z2, r, scaling});
     else
-      along_row(nodes(r2), BackwardR2{f, r, z1, z2, r, scaling}, next_of<r2>(k).row, fetch_);
+      along<r2>(k, BackwardR2{f, r, z1, z2, r, scaling});
   }
 
 private:
@@ -235,11 +235,10 @@ private:
 
   // rows of the factor, for what is fetched ahead; k may be past the last one
   const T *w(int i, Class c, index_t k) const { return &factor_.w[i].q[c].at(0, k); }
-  struct Next {
-    const T *row[5];
-  };
-  template <Class c> Next next_of(index_t k) const {
-    return {{w(0, c, k + 1), w(1, c, k + 1), w(2, c, k + 1), w(3, c, k + 1), dinv(c, k + 1)}};
+  // f at class c, whose own factor it reads
+  template <Class c, class F> void along(index_t k, const F &f) const {
+    const T *const next[] = {w(0, c, k + 1), w(1, c, k + 1), w(2, c, k + 1), w(3, c, k + 1), dinv(c, k + 1)};
+    along_row(nodes(c), f, next, fetch_);
   }
 
   const FactorFields<DenseFieldOf<T>> &factor_;
