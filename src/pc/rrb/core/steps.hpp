@@ -94,7 +94,7 @@ public:
   // The matrix of the next grid.
   template <class A, class F, class L, class Out>
   void coarse(const A &a, const F &f, const L &left, const Out &out, NodeCounts counts[4]) const {
-    run(b2, next(a, f, left, out, counts));
+    count(next(a, f, left, out, counts));
   }
 
   // All that in one pass over memory, which for a 5-point matrix writes to `left` alone of it; false: nothing is done, since what is around
