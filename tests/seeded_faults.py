@@ -70,7 +70,7 @@ FAULTS = [Fault(*fault) for fault in (
     ("coupling-around-a-ring", "forgotten update", "host", "src/stencil/stencil.cxx",
      "      if (i == nx - 1 && g.periodic[0]) settle(seam, p - static_cast<PetscInt>(i), East, p);\n", ""),
     ("dropped-corner-of-r2", "wrong index", "host", "src/pc/rrb/core/eliminate.hpp",
-     "a.NW[r1](h, k) + a.NE[r1](h - 1, k);", "a.NW[r1](h, k) + a.NE[r1](h, k);"),
+     "         near<c, -1, -1>(a.NE, h, k);", "         near<c, c == r2 ? 1 : -1, -1>(a.NE, h, k);"),
     ("halo-of-r2", "forgotten halo", "host", "src/pc/rrb/host/sweeps.hpp",
      "d.halo.exchange(on, {r1, r2}, {d.right_hand_side()[r1], d.right_hand_side()[r2]});",
      "d.halo.exchange(on, {r1}, {d.right_hand_side()[r1]});"),

@@ -1,7 +1,6 @@
 // The RRB-solver's matrix: the first Schur complement S1 of a matrix, where no factorization has made it.
 #pragma once
 
-#include "pc/rrb/ranks/around.hpp"
 #include "pc/rrb/core/dense_grid.hpp"
 #include "ksp/rrb/core/iteration.hpp"
 
@@ -75,8 +74,8 @@ public:
         FormInOnePass<Backend>::form(on, x_, from.get(Inner{}), from.get(Edge{}), red, s_,
                                      factor ? factor->get(Inner{}) : red, factor != nullptr, counts_.data());
       } else {
-        const auto of_r1 = steps.template red<r1, EliminateR1>(from, red_, counts_.data());
-        const auto of_r2 = steps.template red<r2, EliminateR2>(from, red_, counts_.data());
+        const auto of_r1 = steps.template red<r1>(from, red_, counts_.data());
+        const auto of_r2 = steps.template red<r2>(from, red_, counts_.data());
         if (factor)
           on.in_step(of_r1, of_r2, form_b1, form_b2, scale()); // b2 wants b1's weights as they are
         else
@@ -98,15 +97,12 @@ public:
   // The same from weights and excesses in classes, with four steps around the box: of what is around all that the product
   // at own nodes reads.
   void refresh(const Backend &on, const StencilOut<Split> &m) const {
-    const StencilViews<Dense, Zero> from{m.X.q, m.E.q, m.N.q, {}, {}};
-    using A = std::decay_t<decltype(from)>;
-    const FactorViews<Dense> &f = red_.get(Inner{});
+    const StencilFields<DenseField, ZeroField> from{{m.X.q}, {m.E.q}, {m.N.q}, {}, {}};
     on.clear(counts_);
-    at_own_and_around(on, x_, r1, 3, EliminateR1<A, Dense>{from, f, {}}, counts_.data());
-    at_own_and_around(on, x_, r2, 3, EliminateR2<A, Dense>{from, f, {}}, counts_.data());
-    const Schur<A, Dense> s{from, f, {}};
-    on.for_each(widened(x_, 2).nodes_of(b1), FormB1<A, Dense>{s, s_});
-    on.for_each(widened(x_, 2).nodes_of(b2), FormB2<A, Dense>{s, s_});
+    Steps<Backend, true>(on, x_, Lumping{}, 2).odd(from, red_, counts_.data());
+    const Schur s{from.get(Inner{}), red_.get(Inner{}), Lumping{}};
+    on.for_each(widened(x_, 2).nodes_of(b1), FormB1{s, s_});
+    on.for_each(widened(x_, 2).nodes_of(b2), FormB2{s, s_});
   }
   // Waits for refresh().
   struct Found {

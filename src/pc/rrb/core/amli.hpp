@@ -35,12 +35,13 @@ template <class From, class To> struct CopyNode {
 };
 template <class From, class To> CopyNode(From, To) -> CopyNode<From, To>;
 
-// The same at each of the four nodes of a slot (h, k) that is one of x; and their part of a product.
+// f(class, a, b) at each of the four nodes of a slot (h, k) that is one of x; the class is a constant.
+template <Class c, class F> PETSCRRB_HD inline void at_node(const Extent &x, index_t h, index_t k, const F &f) {
+  const index_t a = 2 * h + parity_x(c), b = 2 * k + parity_y(c);
+  if (a >= x.x.lo && a < x.x.hi && b >= x.y.lo && b < x.y.hi) f(std::integral_constant<Class, c>(), a, b);
+}
 template <class F> PETSCRRB_HD inline void at_slot(const Extent &x, index_t h, index_t k, const F &f) {
-  for (const Class c : {b2, r1, r2, b1}) {
-    const index_t a = 2 * h + parity_x(c), b = 2 * k + parity_y(c);
-    if (a >= x.x.lo && a < x.x.hi && b >= x.y.lo && b < x.y.hi) f(c, a, b);
-  }
+  at_node<b2>(x, h, k, f), at_node<r1>(x, h, k, f), at_node<r2>(x, h, k, f), at_node<b1>(x, h, k, f);
 }
 template <class From, class To> struct CopyAtSlot {
   From from;
@@ -84,33 +85,19 @@ PETSCRRB_HD inline double hashed(index_t a, index_t b) {
 // x = u d^-1/2, d the diagonal, u in [-1, 1) by a hash of the node: every part of the matrix gets the same share of
 // energy, however far its coefficients jump. Signs alone do not do: what B lacks may be one coupling, and x the same at
 // both its ends. 0 at nodes without couplings, where B is exact.
-template <Class c> struct StartVector {
-  StencilQuads<Quad<Dense>> s;
-  Quad<Dense> x;
-
-  PETSCRRB_HD void operator()(index_t h, index_t k) const {
-    const double weights = near<c, 0, 0>(s.E, h, k) + near<c, -1, 0>(s.E, h, k) + near<c, 0, 0>(s.N, h, k) +
-                           near<c, 0, -1>(s.N, h, k) + near<c, 0, 0>(s.NE, h, k) + near<c, -1, -1>(s.NE, h, k) +
-                           near<c, 0, 0>(s.NW, h, k) + near<c, 1, -1>(s.NW, h, k);
-    const double d = weights > 0.0 ? s.X[c](h, k) + weights : 0.0, size = d > 0.0 ? 1.0 / std::sqrt(d) : 0.0;
-    x[c].at(h, k) = hashed(2 * h + parity_x(c), 2 * k + parity_y(c)) * size;
-  }
-};
-struct StartAtSlot {
+struct StartVector {
   StencilQuads<Quad<Dense>> s;
   Quad<Dense> to;
   Extent x;
 
   PETSCRRB_HD void operator()(index_t h, index_t k) const {
-    at_slot(x, h, k, [&](Class c, index_t, index_t) {
-      if (c == r1)
-        StartVector<r1>{s, to}(h, k);
-      else if (c == r2)
-        StartVector<r2>{s, to}(h, k);
-      else if (c == b1)
-        StartVector<b1>{s, to}(h, k);
-      else
-        StartVector<b2>{s, to}(h, k);
+    at_slot(x, h, k, [&](auto at, index_t a, index_t b) {
+      constexpr Class c = decltype(at)::value;
+      const double weights = near<c, 0, 0>(s.E, h, k) + near<c, -1, 0>(s.E, h, k) + near<c, 0, 0>(s.N, h, k) +
+                             near<c, 0, -1>(s.N, h, k) + near<c, 0, 0>(s.NE, h, k) + near<c, -1, -1>(s.NE, h, k) +
+                             near<c, 0, 0>(s.NW, h, k) + near<c, 1, -1>(s.NW, h, k);
+      const double d = weights > 0.0 ? s.X[c](h, k) + weights : 0.0, size = d > 0.0 ? 1.0 / std::sqrt(d) : 0.0;
+      to[c].at(h, k) = hashed(a, b) * size;
     });
   }
 };
@@ -146,7 +133,7 @@ struct AmliReport {
   bool used = false;
 };
 
-// One rank: what is around is around a ring, and sums are complete. (Several: amli_ranks.hpp.)
+// One rank: what is around is around a ring, and sums are complete. (Several: BordersOnRanks.)
 template <class Backend> struct RingBorders {
   Extent x;
 
@@ -205,7 +192,7 @@ public:
   // Conjugate gradients for S x = r = S x_0, of which only the Lanczos matrix is wanted. The right-hand side is
   // consistent by construction where S is singular.
   void start_estimate(const Backend &on) const {
-    on.for_each(box_, StartAtSlot{matrix(), array(q), x_}); // which the first step writes over, what is around, too
+    on.for_each(box_, StartVector{matrix(), array(q), x_}); // which the first step writes over, what is around, too
     multiply(on, array(q), StoreProduct{r_});
   }
   // z = B r is there.

@@ -6,6 +6,9 @@
 #include "pc/rrb/core/seam.hpp"
 
 #include <array>
+#include <deque>
+#include <optional>
+#include <utility>
 
 namespace petscrrb::rrb {
 
@@ -30,56 +33,44 @@ struct DenseLayout {
   index_t size() const { return rows ? pitch * (rows + 2 * around) + (around - 1) * border : 0; }
   index_t place(index_t h, index_t k) const { return (k - k0 + around) * pitch + border + h - h0; }
   template <class T> DenseOf<T> view(T *p) const { return {p + place(0, 0), pitch}; }
+  // of arrays one after the other
+  template <class T> DenseOf<T> next_view(T *&p) const { return view(std::exchange(p, p + size())); }
 };
 
-// Copies the ends of arrays to their borders around a ring, in x for every row, in y for every column.
-template <class T, int N> struct RingX {
+// Copies the ends of arrays to their borders around a ring: at (i, l) those of array i on line l, which goes along x or along y.
+template <class T, int N> struct RingEnds {
   DenseOf<T> a[N];
   Range2 nodes[N];
+  bool in_x;
 
-  PETSCRRB_HD void operator()(index_t i, index_t k) const {
+  PETSCRRB_HD void operator()(index_t i, index_t l) const {
     const Range2 r = nodes[i];
-    if (k < r.k0 || k >= r.k1) return;
-    a[i].at(r.h0 - 1, k) = a[i](r.h1 - 1, k);
-    a[i].at(r.h1, k) = a[i](r.h0, k);
-  }
-};
-template <class T, int N> struct RingY {
-  DenseOf<T> a[N];
-  Range2 nodes[N];
-
-  PETSCRRB_HD void operator()(index_t i, index_t h) const {
-    const Range2 r = nodes[i];
-    if (h < r.h0 - 1 || h > r.h1) return;
-    a[i].at(h, r.k0 - 1) = a[i](h, r.k1 - 1);
-    a[i].at(h, r.k1) = a[i](h, r.k0);
+    if (in_x ? l < r.k0 || l >= r.k1 : l < r.h0 - 1 || l > r.h1) return;
+    if (in_x)
+      a[i].at(r.h0 - 1, l) = a[i](r.h1 - 1, l), a[i].at(r.h1, l) = a[i](r.h0, l);
+    else
+      a[i].at(l, r.k0 - 1) = a[i](l, r.k1 - 1), a[i].at(l, r.k1) = a[i](l, r.k0);
   }
 };
 
-// Brings the border of arrays up to date: around a ring on one rank. start() and finish() are separate so that a
-// halo between ranks can travel while the interior is swept.
+// Brings the border of arrays up to date around a ring, on one rank.
 template <class Backend> class Halo {
 public:
   explicit Halo(const Extent &x = {}) : x_(x) {}
 
-  template <class T, int N> void start(const Backend &on, const Class (&c)[N], const DenseOf<T> (&a)[N]) const {
-    RingX<T, N> in_x;
-    RingY<T, N> in_y;
-    Range2 all{0, N, INT64_MAX, INT64_MIN}, across{0, N, INT64_MAX, INT64_MIN};
+  template <class T, int N> void exchange(const Backend &on, const Class (&c)[N], const DenseOf<T> (&a)[N]) const {
+    RingEnds<T, N> ends;
+    Range2 rows{0, N, INT64_MAX, INT64_MIN}, columns = rows;
     for (int i = 0; i < N; ++i) {
       const Range2 r = x_.nodes_of(c[i]);
-      in_x.a[i] = in_y.a[i] = a[i];
-      in_x.nodes[i] = in_y.nodes[i] = r;
-      all.k0 = std::min(all.k0, r.k0), all.k1 = std::max(all.k1, r.k1);
-      across.k0 = std::min(across.k0, r.h0 - 1), across.k1 = std::max(across.k1, r.h1 + 1);
+      ends.a[i] = a[i], ends.nodes[i] = r;
+      rows.k0 = std::min(rows.k0, r.k0), rows.k1 = std::max(rows.k1, r.k1);
+      columns.k0 = std::min(columns.k0, r.h0 - 1), columns.k1 = std::max(columns.k1, r.h1 + 1);
     }
-    if (x_.x.wraps()) on.for_each(all, in_x);
-    if (x_.y.wraps()) on.for_each(across, in_y);
-  }
-  template <class T, int N> void finish(const Backend &, const Class (&)[N], const DenseOf<T> (&)[N]) const {}
-  template <class T, int N> void exchange(const Backend &on, const Class (&c)[N], const DenseOf<T> (&a)[N]) const {
-    start(on, c, a);
-    finish(on, c, a);
+    ends.in_x = true;
+    if (x_.x.wraps()) on.for_each(rows, ends);
+    ends.in_x = false;
+    if (x_.y.wraps()) on.for_each(columns, ends);
   }
 
 private:
@@ -125,8 +116,16 @@ struct BlackLevel {
   NextGrid right_hand_side, solution; // of the grid below, on b2
   index_t around = 0;                 // several ranks: how many steps past the box vectors are kept
 
-  void set(const FactorFields<DenseFieldOf<double>> &f) { in_double = &f; }
-  void set(const FactorFields<DenseFieldOf<float>> &f) { in_single = &f; }
+  BlackLevel() = default;
+  // grid: a DenseGrid
+  template <class Grid>
+  BlackLevel(const Grid &grid, const NextGrid &right, const NextGrid &z, index_t steps = 0)
+      : extent(grid.extent), layout(grid.layout()), right_hand_side(right), solution(z), around(steps) {
+    if constexpr (std::is_convertible_v<decltype(&grid.factor), decltype(in_double)>)
+      in_double = &grid.factor;
+    else
+      in_single = &grid.factor;
+  }
   template <class F> void with_factor(const F &f) const {
     if (in_single)
       f(*in_single);
@@ -151,18 +150,22 @@ public:
   using Matrix = StencilFields<DenseField, DenseField>;
 
   // first: the finest grid, whose matrix and vectors stay in natural order; keep: the right-hand side, by a solution that
-  // has arrays of its own
-  DenseArrays(const Extent &x, index_t block, bool first, bool keep) : extent(x), halo(x), layout_(x, block) {
+  // has arrays of its own; more: arrays after all those
+  DenseArrays(const Extent &x, const DenseLayout &layout, bool first, bool keep, int more = 0)
+      : extent(x), halo(x), layout_(layout) {
     // where sweeps do not work in place, b1 after the forward sweep has an array of its own
     const bool own_b1 = first || keep || Backend::on_device;
-    memory_.resize(layout_.size() * ((first ? 0 : 24) + (keep ? 4 : 0) + own_b1));
+    memory_.resize(layout_.size() * ((first ? 0 : 24) + (keep ? 4 : 0) + own_b1 + more));
     double *p = memory_.data();
+    const auto place = [&](DenseField &f) {
+      for (Class c : {r1, r2, b1, b2}) f.q.c[c] = layout_.next_view(p);
+    };
     if (!first)
-      for (DenseField *f : {&x_, &matrix.X, &matrix.E, &matrix.N, &matrix.NE, &matrix.NW})
-        place(*f, {r1, r2, b1, b2}, p);
+      for (DenseField *f : {&x_, &matrix.X, &matrix.E, &matrix.N, &matrix.NE, &matrix.NW}) place(*f);
     z_ = x_;
-    if (keep) place(z_, {r1, r2, b1, b2}, p);
-    b1_ = own_b1 ? layout_.view(p) : x_.q[b1];
+    if (keep) place(z_);
+    b1_ = own_b1 ? layout_.next_view(p) : x_.q[b1];
+    more_ = p;
   }
 
   StencilOut<Split> matrix_out() const {
@@ -188,18 +191,17 @@ public:
   Halo<Backend> halo;
   Matrix matrix;
 
-private:
-  void place(DenseField &f, std::initializer_list<Class> classes, double *&p) const {
-    for (Class c : classes) {
-      f.q.c[c] = layout_.view(p);
-      p += layout_.size();
-    }
-  }
+protected:
+  // x, X, E, N, NE and NW, of four classes each, but for the finest grid's; then others
+  double *memory() const { return memory_.data(); }
+  double *more() const { return more_; }
 
+private:
   DenseLayout layout_;
   typename Backend::template Array<double> memory_;
   DenseField x_, z_;
   Dense b1_;
+  double *more_ = nullptr;
 };
 
 // A factor in memory of its own: w[0] to w[3] and dinv of each class, arrays of a layout, one after the other.
@@ -209,10 +211,7 @@ auto make_factor(const DenseLayout &layout, Buffer &memory, std::initializer_lis
   auto *p = memory.data();
   FactorFields<DenseFieldOf<std::remove_pointer_t<decltype(p)>>> factor;
   for (auto *f : {&factor.w[0], &factor.w[1], &factor.w[2], &factor.w[3], &factor.dinv})
-    for (Class c : classes) {
-      f->q.c[c] = layout.view(p);
-      p += layout.size();
-    }
+    for (Class c : classes) f->q.c[c] = layout.next_view(p);
   return factor;
 }
 
@@ -238,26 +237,21 @@ template <class Buffer> SchurViews<Dense> make_schur(const DenseLayout &layout, 
   memory.resize(layout.size() * SchurRows::count);
   double *p = memory.data();
   SchurViews<Dense> s;
-  const auto place = [&](Dense &a) {
-    a = layout.view(p);
-    p += layout.size();
-  };
   for (auto *q : {&s.X, &s.E, &s.N})
-    for (Class c : {b1, b2}) place(q->c[c]);
-  for (Dense &a : s.skew) place(a);
+    for (Class c : {b1, b2}) q->c[c] = layout.next_view(p);
+  for (Dense &a : s.skew) a = layout.next_view(p);
   return s;
 }
 
 // A grid with its factor. T: what that is stored in.
-template <class Backend, class T> class DenseGrid : public DenseArrays<Backend> {
+template <class Backend, class T, class Arrays = DenseArrays<Backend>> class DenseGrid : public Arrays {
 public:
-  using Factor = FactorFields<DenseFieldOf<T>>;
-
-  DenseGrid(const Extent &x, index_t block, bool first, bool keep) : DenseArrays<Backend>(x, block, first, keep) {
-    factor = make_factor(this->layout(), memory_);
+  // arguments: of Arrays
+  template <class... Arguments> explicit DenseGrid(const Arguments &...arguments) : Arrays(arguments...) {
+    factor = make_factor(this->layout(), factor_memory_);
   }
 
-  std::size_t bytes() const { return DenseArrays<Backend>::bytes() + memory_.bytes(); }
+  std::size_t bytes() const { return Arrays::bytes() + factor_memory_.bytes(); }
 
   // what an elimination has written of this class
   void exchange_factor(const Backend &on, Class c) const {
@@ -267,10 +261,41 @@ public:
                         {factor.w[0].q[c], factor.w[1].q[c], factor.w[2].q[c], factor.w[3].q[c], factor.dinv.q[c]});
   }
 
-  Factor factor;
+  FactorFields<DenseFieldOf<T>> factor;
 
 private:
-  typename Backend::template Array<T> memory_;
+  typename Backend::template Array<T> factor_memory_;
+};
+
+// The grids of a hierarchy, of which the finest one may store its factor in another type. Grid<T>: one with a factor; Arrays: its base.
+template <template <class> class Grid, class Arrays, class First, class T> class Grids {
+public:
+  template <class... Arguments> void add(const Arguments &...arguments) {
+    if (!finest_)
+      finest_.emplace(arguments...);
+    else
+      coarser_.emplace_back(arguments...);
+  }
+  bool empty() const { return !finest_; }
+  const Grid<First> &finest() const { return *finest_; }
+  const Grid<T> &coarser(int g) const { return coarser_[g - 1]; }
+  const Arrays &operator[](int g) const { return g ? static_cast<const Arrays &>(coarser(g)) : finest(); }
+  // op(grid), with its factor
+  template <class Op> void with(int g, const Op &op) const {
+    if (g == 0)
+      op(finest());
+    else
+      op(coarser(g));
+  }
+  std::size_t bytes() const {
+    std::size_t n = finest_ ? finest_->bytes() : 0;
+    for (const auto &grid : coarser_) n += grid.bytes();
+    return n;
+  }
+
+private:
+  std::optional<Grid<First>> finest_;
+  std::deque<Grid<T>> coarser_;
 };
 
 } // namespace petscrrb::rrb

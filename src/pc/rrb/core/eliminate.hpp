@@ -88,40 +88,31 @@ PETSCRRB_HD inline unsigned store_pivot(const FactorViews<V> &f, Class c, index_
   return fits && regular ? flags : (fits && null ? unsigned(node_null) : unsigned(node_failed));
 }
 
-// A red node of an odd level, after its corners are dropped.
-template <class X, class V>
-PETSCRRB_HD inline unsigned eliminate_red(const X &excess, const FactorViews<V> &f, Class c, index_t h, index_t k,
-                                          const double (&weight)[4], double dropped, const Lumping &lumping) {
-  unsigned flags = node_ok;
-  const double kept = weight[0] + weight[1] + weight[2] + weight[3];
-  const unsigned loss = mark_loss(excess(h, k), kept, dropped, lumping.limits);
-  const double x = lump(excess(h, k), kept, dropped, lumping.omega, flags);
-  return loss | store_pivot(f, c, h, k, excess.at(h, k), x, weight, dropped, lumping.null_inverse, flags);
+// Of a node of class c: the weights of its straight couplings, to nodes of two other classes, and those of its corners.
+template <Class c, class A> PETSCRRB_HD inline void straight(const A &a, index_t h, index_t k, double weight[4]) {
+  weight[W] = near<c, -1, 0>(a.E, h, k), weight[E] = near<c, 0, 0>(a.E, h, k);
+  weight[S] = near<c, 0, -1>(a.N, h, k), weight[N] = near<c, 0, 0>(a.N, h, k);
+}
+template <Class c, class A> PETSCRRB_HD inline double corners(const A &a, index_t h, index_t k) {
+  return near<c, 0, 0>(a.NE, h, k) + near<c, 0, 0>(a.NW, h, k) + near<c, 1, -1>(a.NW, h, k) +
+         near<c, -1, -1>(a.NE, h, k);
 }
 
-// Node r1: its corners are r2.
-template <class A, class V> struct EliminateR1 {
+// Odd level, node r1 or r2: after its corners, all red, are dropped.
+template <Class c, class A, class V> struct EliminateRed {
   A a;
   FactorViews<V> f;
   Lumping lumping;
 
   PETSCRRB_HD unsigned operator()(index_t h, index_t k) const {
-    const double weight[4] = {a.E[b2](h, k), a.E[r1](h, k), a.N[b1](h, k - 1), a.N[r1](h, k)};
-    const double dropped = a.NE[r1](h, k) + a.NW[r1](h, k) + a.NW[r2](h + 1, k - 1) + a.NE[r2](h, k - 1);
-    return eliminate_red(a.X[r1], f, r1, h, k, weight, dropped, lumping);
-  }
-};
-
-// Node r2: its corners are r1.
-template <class A, class V> struct EliminateR2 {
-  A a;
-  FactorViews<V> f;
-  Lumping lumping;
-
-  PETSCRRB_HD unsigned operator()(index_t h, index_t k) const {
-    const double weight[4] = {a.E[b1](h - 1, k), a.E[r2](h, k), a.N[b2](h, k), a.N[r2](h, k)};
-    const double dropped = a.NE[r2](h, k) + a.NW[r2](h, k) + a.NW[r1](h, k) + a.NE[r1](h - 1, k);
-    return eliminate_red(a.X[r2], f, r2, h, k, weight, dropped, lumping);
+    const auto &excess = a.X[c];
+    unsigned flags = node_ok;
+    double weight[4];
+    straight<c>(a, h, k, weight);
+    const double dropped = corners<c>(a, h, k), kept = weight[0] + weight[1] + weight[2] + weight[3];
+    const unsigned loss = mark_loss(excess(h, k), kept, dropped, lumping.limits);
+    const double x = lump(excess(h, k), kept, dropped, lumping.omega, flags);
+    return loss | store_pivot(f, c, h, k, excess.at(h, k), x, weight, dropped, lumping.null_inverse, flags);
   }
 };
 
@@ -137,24 +128,14 @@ template <class A, class V> struct Schur {
   }
   PETSCRRB_HD double share(Class c, index_t h, index_t k, int i) const { return f.w[i][c](h, k) * a.X[c](h, k); }
 
-  // the excess of the black nodes, whose own corners are lumped first where the variant asks for it
+  // the excess of the black nodes
   PETSCRRB_HD double excess_b1(index_t h, index_t k, unsigned &flags) const {
-    double x = a.X[b1](h, k);
-    if (lumping.both) {
-      const double kept = a.E[b1](h, k) + a.E[r2](h, k) + a.N[b1](h, k) + a.N[r1](h, k);
-      const double dropped = a.NE[b1](h, k) + a.NW[b1](h, k) + a.NW[b2](h + 1, k) + a.NE[b2](h, k);
-      x = lump(x, kept, dropped, lumping.omega, flags);
-    }
-    return x + (share(r2, h, k, E) + share(r2, h + 1, k, W) + share(r1, h, k, N) + share(r1, h, k + 1, S));
+    return own_excess<b1>(h, k, flags) +
+           (share(r2, h, k, E) + share(r2, h + 1, k, W) + share(r1, h, k, N) + share(r1, h, k + 1, S));
   }
   PETSCRRB_HD double excess_b2(index_t h, index_t k, unsigned &flags) const {
-    double x = a.X[b2](h, k);
-    if (lumping.both) {
-      const double kept = a.E[b2](h, k) + a.E[r1](h - 1, k) + a.N[b2](h, k) + a.N[r2](h, k - 1);
-      const double dropped = a.NE[b2](h, k) + a.NW[b2](h, k) + a.NW[b1](h, k - 1) + a.NE[b1](h - 1, k - 1);
-      x = lump(x, kept, dropped, lumping.omega, flags);
-    }
-    return x + (share(r1, h, k, W) + share(r1, h - 1, k, E) + share(r2, h, k, S) + share(r2, h, k - 1, N));
+    return own_excess<b2>(h, k, flags) +
+           (share(r1, h, k, W) + share(r1, h - 1, k, E) + share(r2, h, k, S) + share(r2, h, k - 1, N));
   }
 
   // b1 to its four b2
@@ -175,7 +156,17 @@ template <class A, class V> struct Schur {
   PETSCRRB_HD double north_b1(index_t h, index_t k) const { return fill(r1, h, k + 1, S, N); }
   PETSCRRB_HD double east_b2(index_t h, index_t k) const { return fill(r1, h, k, W, E); }
   PETSCRRB_HD double north_b2(index_t h, index_t k) const { return fill(r2, h, k, S, N); }
+
+private:
+  // after the node's own corners are lumped, where the variant asks for it
+  template <Class c> PETSCRRB_HD double own_excess(index_t h, index_t k, unsigned &flags) const {
+    if (!lumping.both) return a.X[c](h, k);
+    double w[4];
+    straight<c>(a, h, k, w);
+    return lump(a.X[c](h, k), w[E] + w[W] + w[N] + w[S], corners<c>(a, h, k), lumping.omega, flags);
+  }
 };
+template <class A, class V> Schur(A, FactorViews<V>, Lumping) -> Schur<A, V>;
 
 // Around a ring of two points a node two steps away is the node itself: no coupling. Around a ring of three the two
 // black nodes are neighbours across the seam too, and what couples them stays.
@@ -203,6 +194,7 @@ template <class A, class V, class L> struct EliminateB1 {
            store_pivot(s.f, b1, h, k, left.at(h, k), excess, weight, dropped, s.lumping.null_inverse, flags);
   }
 };
+template <class A, class V, class L> EliminateB1(Schur<A, V>, Rings, L) -> EliminateB1<A, V, L>;
 
 // Even level, node b2: a node of the next grid. Out is where that grid's stencil goes; left: as EliminateB1 has left it.
 template <class A, class V, class L, class Out> struct CoarseStencil {
@@ -242,5 +234,7 @@ private:
     n = rings.three_y ? n : 0.0;
   }
 };
+template <class A, class V, class L, class Out>
+CoarseStencil(Schur<A, V>, Rings, L, Out) -> CoarseStencil<A, V, L, Out>;
 
 } // namespace petscrrb::rrb

@@ -15,7 +15,7 @@ template <class V, class K = V> struct SchurViews {
 };
 
 // S1 at the nodes of a black class, from the matrix's weights and excesses.
-template <class A, class V, class W = V> struct FormB1 {
+template <class A, class V, class W> struct FormB1 {
   Schur<A, V> from;
   SchurViews<W> to;
 
@@ -31,7 +31,8 @@ template <class A, class V, class W = V> struct FormB1 {
     for (int i = 0; i < 4; ++i) to.skew[i].at(h, k) = skew[i];
   }
 };
-template <class A, class V, class K = Dense> struct FormB2 {
+template <class A, class V, class W> FormB1(Schur<A, V>, SchurViews<W>) -> FormB1<A, V, W>;
+template <class A, class V, class K> struct FormB2 {
   Schur<A, V> from;
   SchurViews<Dense, K> to;
 
@@ -48,6 +49,7 @@ template <class A, class V, class K = Dense> struct FormB2 {
 private:
   PETSCRRB_HD double weight(index_t h, index_t k, int i) const { return to.skew[i](h, k); }
 };
+template <class A, class V, class K> FormB2(Schur<A, V>, SchurViews<Dense, K>) -> FormB2<A, V, K>;
 
 // Eisenstat's form (docs/numerics.md): of b1's rows S1 scaled so that the pivots of level 2 are 1, less those. It needs a
 // preconditioner that couples b1 with b2 as S1 does, with a positive pivot at every b1: a flag where it does not. F: its

@@ -25,11 +25,7 @@ template <class M, class X> struct GridProduct {
 // The same by classes.
 template <class Q> struct StencilQuads { Q X, E, N, NE, NW; };
 
-// A value at (dx, dy) from node (h, k) of class c, in arrays or in the registers of the four nodes (h, k).
-template <Class c, int dx, int dy, class V> PETSCRRB_HD inline double near(const Quad<V> &q, index_t h, index_t k) {
-  constexpr index_t a = parity_x(c) + dx, b = parity_y(c) + dy;
-  return q.c[class_of(a, b)](h + half_down(a), k + half_down(b));
-}
+// near() in the registers of the four nodes (h, k).
 struct Block {
   double v[4][4]; // [b + 1][a + 1] with (a, b) from the node b2; only what is set may be read
 };

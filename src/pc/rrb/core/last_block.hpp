@@ -56,8 +56,8 @@ template <class M, class S> struct LastBlockValues {
     unsigned flags = node_ok;
     if (c == b2) {
       v[0] = schur.excess_b2(h, k, flags), v[1] = schur.east_b2(h, k), v[2] = schur.north_b2(h, k);
-      if (a == seam_x) v[1] += kept_x[b];
-      if (b == seam_y) v[2] += kept_y[a];
+      if (a == seam_x) v[1] += kept_x[k];
+      if (b == seam_y) v[2] += kept_y[h];
       return;
     }
     double w[4];
@@ -209,9 +209,10 @@ public:
       block.at.push_back((block.y[i] * spacing - tail.base().y.lo) * pitch + block.x[i] * spacing - tail.base().x.lo);
     block.a.assign(block.ja.size(), 0.0);
     block.excess.assign(block.x.size(), 0.0);
-    to_backend(first_, pattern.first), to_backend(source_, pattern.source);
     value_.resize(std::size_t(block.size()) * last_block_slots);
-    to_backend(ia_, block.ia), to_backend(ja_, block.ja), to_backend(x_, block.x), to_backend(y_, block.y);
+    Backend::assign(first_, pattern.first), Backend::assign(source_, pattern.source);
+    Backend::assign(ia_, block.ia), Backend::assign(ja_, block.ja);
+    Backend::assign(x_, block.x), Backend::assign(y_, block.y);
   }
 
   // a, excess: where the backend can reach them
@@ -219,15 +220,15 @@ public:
   void fill(const Backend &on, const Matrix &matrix, const Factor &factor, Lumping lumping, const Seams<Backend> &seams,
             const LastBlock &block, double *a, double *excess) const {
     const auto m = matrix.get(Edge{});
-    const auto s = Steps<Backend>::schur(m, factor.get(Edge{}), lumping);
+    const Schur s{m, factor.get(Edge{}), lumping};
     const Extent &x = block.grid;
     using Values = LastBlockValues<std::decay_t<decltype(m)>, std::decay_t<decltype(s)>>;
     const Values values{m,
                         s,
                         x_.data(),
                         y_.data(),
-                        seams.kept_x(),
-                        seams.kept_y(),
+                        seams.kept(true, x),
+                        seams.kept(false, x),
                         x.x.odd_ring() ? x.x.n - 1 : -1,
                         x.y.odd_ring() ? x.y.n - 1 : -1,
                         block.skew,
@@ -238,10 +239,6 @@ public:
   }
 
 private:
-  static void to_backend(typename Backend::template Array<PetscInt> &to, const std::vector<PetscInt> &from) {
-    Backend::assign(to, from);
-  }
-
   typename Backend::template Array<PetscInt> ia_, ja_, x_, y_, first_, source_;
   typename Backend::template Array<double> value_;
 };

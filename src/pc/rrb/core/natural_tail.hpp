@@ -14,13 +14,6 @@ struct SetZero {
   PETSCRRB_HD void operator()(index_t i, index_t) const { p[i] = 0.0; }
 };
 
-// A side of one point is not periodic.
-inline Extent folded(Extent x) {
-  if (x.x.n == 1) x.x.periodic = false;
-  if (x.y.n == 1) x.y.periodic = false;
-  return x;
-}
-
 // The grid on which the last block lives, from a finer one so many levels before it.
 inline Extent last_extent(const Extent &finer, int levels) {
   Extent x = folded(finer);
@@ -68,18 +61,15 @@ public:
     return {{at(0), at(1), at(2), at(3)}, at(4)};
   }
   StencilOut<Strided<0>> whole_matrix(int q) const {
-    const auto m = matrix(q);
-    return {m.X.all(), m.E.all(), m.N.all(), m.NE.all(), m.NW.all()};
+    return each([&](double *p) { return field(p, q).all(); });
   }
   // in place: b2 of grid q is written where it stands
-  auto out(int q) const {
-    const auto at = [&](int i) { return field(array(i), q).get(Inner{})[b2]; };
-    return StencilOut<Strided<0>>{at(0), at(1), at(2), at(3), at(4)};
+  StencilOut<Strided<0>> out(int q) const {
+    return each([&](double *p) { return field(p, q).get(Inner{})[b2]; });
   }
   // from a grid above whose b2 are our nodes
-  auto out_from_above() const {
-    const auto at = [&](int i) { return above(array(i)); };
-    return StencilOut<Strided<1>>{at(0), at(1), at(2), at(3), at(4)};
+  StencilOut<Strided<1>> out_from_above() const {
+    return each([&](double *p) { return above(p); });
   }
   Strided<1> above(double *p) const {
     const index_t pitch = base_.x.hi - base_.x.lo;
@@ -102,6 +92,10 @@ public:
 private:
   // X, E, N, NE, NW and perhaps the vector
   double *array(int i) const { return memory_.data() + i * n_; }
+  template <class View> auto each(const View &view) const {
+    return StencilOut<decltype(view(array(0)))>{view(array(0)), view(array(1)), view(array(2)), view(array(3)),
+                                                view(array(4))};
+  }
 
   Extent base_, last_;
   int levels_ = 0;

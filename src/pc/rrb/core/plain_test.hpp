@@ -28,6 +28,7 @@ template <class A> struct TestR1 {
     return fine ? unsigned(node_ok) : unsigned(node_unsupported);
   }
 };
+template <class A> TestR1(A, double) -> TestR1<A>;
 // Even level: couplings of two b1 are dropped. At b2, which the paths of one lead through, those of the b1 north-east of it: to the west and
 // to the south. So that a box has all that its own nodes ask for.
 template <class A, class V> struct TestAtB2 {
@@ -44,5 +45,6 @@ template <class A, class V> struct TestAtB2 {
     return fine ? unsigned(node_ok) : unsigned(node_unsupported);
   }
 };
+template <class A, class V> TestAtB2(Schur<A, V>, Rings) -> TestAtB2<A, V>;
 
 } // namespace petscrrb::rrb

@@ -4,9 +4,7 @@
 #include "pc/rrb/core/amli.hpp"
 #include "pc/rrb/core/last_block.hpp"
 
-#include <deque>
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace petscrrb::rrb {
@@ -45,6 +43,18 @@ struct Outcome {
   index_t unsupported = 0; // red nodes to which the choice of red nodes in use does no justice, where that was tested
   index_t unscaled = 0;    // b1 whose rows of S1, where that was made, could not be brought into Eisenstat's form
   bool few_kinds = false;  // of S1's rows
+
+  void add(index_t more_unlumped, index_t more_null, index_t more_unsupported) {
+    unlumped += more_unlumped, null += more_null, unsupported += more_unsupported;
+  }
+  // A pivot failed at (h, k) of a grid's class, the grids' classes being numbered one after the other.
+  void fail(int number, index_t h, index_t k) {
+    const int g = number / 4;
+    const Class c = Class(number % 4);
+    ok = false;
+    failed_level = 2 * g + (c == b1 ? 2 : 1);
+    failed_i = (2 * h + parity_x(c)) << g, failed_j = (2 * k + parity_y(c)) << g;
+  }
 };
 
 // A device's inverse of the last block is substructured (dense/cuda/substructured.hpp); more unknowns would not pay.
@@ -63,6 +73,16 @@ enum class Energy {
   no,
   yes
 };
+
+// Black nodes left after level 0, 1, ..., l of a whole grid.
+inline std::vector<index_t> black_nodes(Extent x, int levels) {
+  std::vector<index_t> n;
+  for (int k = 0; k <= levels; ++k) {
+    if (k > 0 && k % 2 == 0) x = x.coarser();
+    n.push_back(k % 2 ? x.nodes_of(b1).size() + x.nodes_of(b2).size() : x.nodes());
+  }
+  return n;
+}
 
 inline int max_levels(index_t nx, index_t ny) {
   int log2 = 0;
@@ -220,7 +240,9 @@ public:
   Rrb(const Backend &on, const Extent &extent, const Options &o);
 
   void refresh(const PreparedStencil &s, Lumping lumping) override;
-  bool keeps_matrix() const override { return finest_ && !corners_ && !extent_.x.odd_ring() && !extent_.y.odd_ring(); }
+  bool keeps_matrix() const override {
+    return has_dense() && !corners_ && !extent_.x.odd_ring() && !extent_.y.odd_ring();
+  }
   Outcome outcome() const override;
   void want_schur(bool wanted) override;
   const FirstSchur *schur() const override { return schur_ ? &*schur_ : nullptr; }
@@ -229,8 +251,14 @@ public:
   int grids() const override { return options_.storage_grids + tail_.grids(); }
   const double *coarse_r() const override { return in_place() ? tail_.vector() : coarse_r_.data(); }
   double *coarse_z() override { return coarse_z_.data(); }
-  NextGrid right_hand_side(int g) const override;
-  NextGrid solution(int g) const override;
+  NextGrid right_hand_side(int g) const override {
+    if (g < options_.storage_grids) return {grids_[g].right_hand_side(), {}, true, grids_[g].extent};
+    return {{}, tail_.above(tail_.vector()), false, tail_.base()};
+  }
+  NextGrid solution(int g) const override {
+    if (g < options_.storage_grids) return {grids_[g].solution(), {}, true, grids_[g].extent};
+    return {{}, tail_.above(in_place() ? coarse_z_.data() : tail_.vector()), false, tail_.base()};
+  }
   Terms energy() const override { return energy_.terms(); }
   int steps() const override { return int(amli_.size()); }
   AmliStep &step(int k) override { return *amli_[k]; }
@@ -238,39 +266,30 @@ public:
   LastBlock &last_block() override { return block_; }
   const double *last_values() const override { return Backend::on_device ? a_.data() : block_.a.data(); }
   const double *last_excess() const override { return Backend::on_device ? excess_.data() : block_.excess.data(); }
-  BlackLevel black_level() const override;
+  BlackLevel black_level() const override { return {grids_.finest(), right_hand_side(1), solution(1)}; }
   const Extent &extent() const override { return extent_; }
   const Options &options() const override { return options_; }
   Precision precision() const override { return precision_of<T, First>; }
   std::size_t bytes() const override;
-  std::vector<index_t> unknowns_by_level() const override;
+  std::vector<index_t> unknowns_by_level() const override { return black_nodes(extent_, options_.levels); }
 
 private:
   template <class V> using Array = typename Backend::template Array<V>;
 
   // the last block's unknowns are all of the tail's vector, and their solution needs no place in it
-  bool in_place() const { return tail_.levels() == 0 && finest_; }
-  const DenseArrays<Backend> &dense_grid(int g) const {
-    return g ? static_cast<const DenseArrays<Backend> &>(coarser_[g - 1]) : *finest_;
-  }
-  template <class Op> void with_dense_grid(int g, const Op &op) const {
-    if (g == 0)
-      op(*finest_);
-    else
-      op(coarser_[g - 1]);
-  }
-  void keep_matrix(int g);
+  bool in_place() const { return tail_.levels() == 0 && has_dense(); }
+  bool has_dense() const { return !grids_.empty(); } // grids in r1/r2/b1/b2 storage
   bool looks_for_kinds() const { return !kinds_.empty() && !corners_; }
-  void look_for_kinds();
   template <class A> void factor_dense(int g, const A &a);
   template <class A> void factor_tail(int q, const A &a);
   NodeCounts *counts(int grid) const { return counts_.data() + 4 * grid; } // one a class; of b2: what else was lumped
   NodeCounts *counts_of_schur() const { return counts(grids()); }          // one
   NodeCounts *counts_of_kinds() const { return counts(grids()) + 1; }      // one; failed: they are many
-  static void fail(const NodeCounts &n, Class c, int level, Outcome &o);
 
-  NaturalVectors natural(const double *r, double *z, Part part) const;
-  void forward_dense(int g, const double *r, Part part);
+  // What of the finest grid's vectors a part of the application uses: V stands at its outer ends.
+  NaturalVectors natural(const double *r, double *z, Part part) const {
+    return {r, z, part != Part::right ? v_ : nullptr, part != Part::left ? v_ : nullptr};
+  }
   void forward_tail(int q, double *x);
   void backward_tail(int q, double *x, bool couple, Scaling scaling);
   void backward_dense(int g, const double *r, double *z, Part part);
@@ -279,8 +298,7 @@ private:
   bool sweep_adds_start(int from, int to) const;
   void add_tail_energy(int q);
   void backward_dense_with_energy(int g, int from);
-  void make_amli();
-  class Step;
+  class Step; // of AMLI
   const Step &step_at(int g) const {
     return **std::find_if(amli_.begin(), amli_.end(), [&](const auto &s) { return s->grid() == g; });
   }
@@ -288,8 +306,8 @@ private:
   const Backend &on_;
   Extent extent_;
   Options options_;
-  std::optional<DenseGrid<Backend, First>> finest_; // where it is in r1/r2/b1/b2 storage
-  std::deque<DenseGrid<Backend, T>> coarser_;       // those that are
+  template <class V> using Grid = DenseGrid<Backend, V>;
+  Grids<Grid, DenseArrays<Backend>, First, T> grids_; // those in r1/r2/b1/b2 storage
   Array<double> schur_memory_;
   std::optional<FirstSchur> schur_;                  // where it is made
   RowKinds<Backend> kinds_;                          // of its rows; or empty

@@ -10,46 +10,13 @@ template <class Backend, class Op> void at_nodes(const Backend &on, Class c, con
   on.for_each(x.nodes_of(c), x.interior_of(c, 1), op(Inner{}), op(Edge{}));
 }
 
-template <class Backend, class T, class First> NextGrid Rrb<Backend, T, First>::right_hand_side(int g) const {
-  if (g < options_.storage_grids) return {dense_grid(g).right_hand_side(), {}, true, dense_grid(g).extent};
-  return {{}, tail_.above(tail_.vector()), false, tail_.base()};
-}
-
-template <class Backend, class T, class First> NextGrid Rrb<Backend, T, First>::solution(int g) const {
-  if (g < options_.storage_grids) return {dense_grid(g).solution(), {}, true, dense_grid(g).extent};
-  return {{}, tail_.above(in_place() ? coarse_z_.data() : tail_.vector()), false, tail_.base()};
-}
-
-template <class Backend, class T, class First> BlackLevel Rrb<Backend, T, First>::black_level() const {
-  BlackLevel level{finest_->extent, finest_->layout(), nullptr, nullptr, right_hand_side(1), solution(1)};
-  level.set(finest_->factor);
-  return level;
-}
-
-// What of the finest grid's vectors a part of the application uses: V stands at its outer ends.
-template <class Backend, class T, class First>
-NaturalVectors Rrb<Backend, T, First>::natural(const double *r, double *z, Part part) const {
-  return {r, z, part != Part::right ? v_ : nullptr, part != Part::left ? v_ : nullptr};
-}
-
-// From r (first grid) or the grid's own vector: b1 after the sweep, b2 to the next grid.
-template <class Backend, class T, class First>
-void Rrb<Backend, T, First>::forward_dense(int g, const double *r, Part part) {
-  const NaturalVectors vectors = g == 0 ? natural(r, nullptr, part) : NaturalVectors{};
-  choose(part != Part::right, [&](auto coupled) {
-    with_dense_grid(g, [&](const auto &d) {
-      sweeps_.template forward<decltype(coupled)::value>(on_, d, right_hand_side(g + 1), vectors);
-    });
-  });
-}
-
 // From the next grid's solution and what the forward sweep left: z (first grid) or the grid's own vector.
 template <class Backend, class T, class First>
 void Rrb<Backend, T, First>::backward_dense(int g, const double *r, double *z, Part part) {
   const NaturalVectors vectors = g == 0 ? natural(r, z, part) : NaturalVectors{};
   const Scaling scaling = part == Part::whole ? Scaling::full : Scaling::root;
   choose(part != Part::left, [&](auto coupled) {
-    with_dense_grid(g, [&](const auto &d) {
+    grids_.with(g, [&](const auto &d) {
       sweeps_.template backward<decltype(coupled)::value>(on_, d, solution(g + 1), vectors, scaling);
     });
   });
@@ -107,7 +74,14 @@ void Rrb<Backend, T, First>::down(int from, int to, const double *r, double *z, 
     on_.copy(z, r, extent_.nodes());
     if (natural(r, z, part).v_r) on_.for_each(nodes, Scale{z, v_});
   }
-  for (int g = from; g < std::min(to, dense); ++g) forward_dense(g, r, part);
+  // from r (first grid) or the grid's own vector: b1 after the sweep, b2 to the next grid
+  for (int g = from; g < std::min(to, dense); ++g)
+    choose(part != Part::right, [&](auto coupled) {
+      grids_.with(g, [&](const auto &d) {
+        sweeps_.template forward<decltype(coupled)::value>(on_, d, right_hand_side(g + 1),
+                                                           g == 0 ? natural(r, nullptr, part) : NaturalVectors{});
+      });
+    });
   for (int g = std::max(from, dense); g < to && part != Part::right; ++g) forward_tail(g - dense, x);
   if (to == grids() && !in_place()) on_.for_each(unknowns, CoarseCopy<false>{coarse_r_.data(), x, at_.data()});
 }
@@ -140,7 +114,7 @@ public:
       const Extent &x = of.tail_.grid(g - of.options_.storage_grids);
       amli_ = std::make_unique<Amli<Backend>>(x, DenseLayout(x, of.options_.block));
     } else {
-      const DenseArrays<Backend> &d = of.dense_grid(g);
+      const DenseArrays<Backend> &d = of.grids_[g];
       amli_ = std::make_unique<Amli<Backend>>(d.extent, d.layout(), d.right_hand_side(), d.solution());
     }
   }
@@ -160,7 +134,7 @@ public:
     if (in_tail())
       amli_->keep_matrix(on_, of_.tail_.whole_matrix(grid_ - of_.options_.storage_grids));
     else
-      amli_->keep_matrix(on_, of_.dense_grid(grid_).matrix_out());
+      amli_->keep_matrix(on_, of_.grids_[grid_].matrix_out());
   }
   void keep_right_hand_side(double *z) override { fetch(z, amli_->right_hand_side()); }
   void second_right_hand_side(double *z) override {
@@ -190,16 +164,6 @@ private:
   std::unique_ptr<Amli<Backend>> amli_;
 };
 
-template <class Backend, class T, class First> void Rrb<Backend, T, First>::make_amli() {
-  for (int g = 0; g < grids(); ++g)
-    if (options_.amli_at(g)) amli_.push_back(std::make_unique<Step>(*this, g));
-  if (!amli_.empty() && !finest_) work_.resize(extent_.nodes());
-}
-
-template <class Backend, class T, class First> void Rrb<Backend, T, First>::keep_matrix(int g) {
-  if (options_.amli_at(g)) step_at(g).keep_matrix();
-}
-
 // --- the energy y^T B y (rrb.hpp), which the sweeps up add while they have y and its solution at hand ---
 
 struct TimesEntry {
@@ -211,7 +175,7 @@ struct TimesEntry {
 template <class Backend, class T, class First> void Rrb<Backend, T, First>::reserve_energy() {
   using Sum = PartialSum<Backend>;
   index_t parts = Sum::parts({0, block_.size(), 0, 1});
-  for (const auto &d : coarser_) parts += Sweeps<Backend>::parts(d.layout());
+  for (int g = 1; g < options_.storage_grids; ++g) parts += Sweeps<Backend>::parts(grids_[g].layout());
   for (int q = 0; q < tail_.grids(); ++q)
     for (Class c : {r1, r2, b1}) parts += Sum::parts(tail_.grid(q).nodes_of(c));
   if (!amli_.empty()) parts += amli_.front()->on_grid().energy_parts();
@@ -250,7 +214,7 @@ void Rrb<Backend, T, First>::backward_dense_with_energy(int g, int from) {
   NextGrid kept = right_hand_side(g + 1);
   if (from < grids()) kept.split = step_at(from).on_grid().kept();
   const bool start = g + 1 == from && sweep_adds_start(from, g);
-  sweeps_.backward(on_, coarser_[g - 1], solution(g + 1), EnergyShare<Backend>{energy_, start ? &kept : nullptr});
+  sweeps_.backward(on_, grids_.coarser(g), solution(g + 1), EnergyShare<Backend>{energy_, start ? &kept : nullptr});
 }
 
 } // namespace petscrrb::rrb

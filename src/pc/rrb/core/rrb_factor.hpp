@@ -7,13 +7,10 @@ namespace petscrrb::rrb {
 
 template <class Backend, class T, class First>
 Rrb<Backend, T, First>::Rrb(const Backend &on, const Extent &extent, const Options &o)
-    : on_(on), extent_(folded(extent)), options_(o), seams_(extent_), sweeps_(extent_) {
+    : on_(on), extent_(folded(extent)), options_(o), seams_(extent_, true), sweeps_(extent_) {
   Extent x = extent_;
   for (int g = 0; g < o.storage_grids; ++g) {
-    if (g == 0)
-      finest_.emplace(x, o.block, true, false);
-    else
-      coarser_.emplace_back(x, o.block, false, o.amli_at(g));
+    grids_.add(x, DenseLayout(x, o.block), g == 0, o.amli_at(g));
     x = folded(x.coarser());
   }
   tail_ = NaturalTail<Backend, T>(x, o.levels - 2 * o.storage_grids, o.storage_grids > 0);
@@ -22,8 +19,10 @@ Rrb<Backend, T, First>::Rrb(const Backend &on, const Extent &extent, const Optio
   coarse_r_.resize(block_.size());
   coarse_z_.resize(block_.size());
   Backend::assign(at_, block_.at);
-  make_amli();
-  if (finest_) reserve_energy();
+  for (int g = 0; g < grids(); ++g)
+    if (o.amli_at(g)) amli_.push_back(std::make_unique<Step>(*this, g));
+  if (!amli_.empty() && !has_dense()) work_.resize(extent_.nodes());
+  if (has_dense()) reserve_energy();
   if (!Backend::on_device) return;
   a_.resize(block_.a.size());
   excess_.resize(block_.excess.size());
@@ -36,7 +35,7 @@ void Rrb<Backend, T, First>::refresh(const PreparedStencil &s, Lumping lumping) 
   corners_ = s.NE;
   on_.clear(counts_);
   const Extent &x = extent_;
-  if (!finest_) {
+  if (!has_dense()) {
     tail_.load(on_, s);
   } else {
     using Field = NaturalField<2>;
@@ -46,12 +45,15 @@ void Rrb<Backend, T, First>::refresh(const PreparedStencil &s, Lumping lumping) 
     else
       factor_dense(0, StencilFields<Field, ZeroField>{field(s.X), field(s.E), field(s.N), {}, {}});
   }
-  if (looks_for_kinds()) look_for_kinds();
-  for (int g = finest_ ? 1 : 0; g < grids(); ++g) {
+  // While the grids after the finest one are factored, which take a device as long and leave most of it idle.
+  if (looks_for_kinds())
+    kinds_.look(beside_->after(on_), SchurRows{schur_memory_.data(), grids_.finest().layout().size()},
+                &counts_of_kinds()->failed);
+  for (int g = has_dense() ? 1 : 0; g < grids(); ++g) {
     const int q = g - options_.storage_grids;
-    keep_matrix(g);
+    if (options_.amli_at(g)) step_at(g).keep_matrix();
     if (q < 0)
-      factor_dense(g, dense_grid(g).matrix);
+      factor_dense(g, grids_[g].matrix);
     else
       factor_tail(q, tail_.matrix(q));
   }
@@ -62,25 +64,19 @@ void Rrb<Backend, T, First>::refresh(const PreparedStencil &s, Lumping lumping) 
   if (looks_for_kinds()) beside_->join(on_);
 }
 
-// While the grids after the finest one are factored, which take a device as long and leave most of it idle.
-template <class Backend, class T, class First> void Rrb<Backend, T, First>::look_for_kinds() {
-  const index_t size = finest_->layout().size();
-  kinds_.look(beside_->after(on_), SchurRows{schur_memory_.data(), size}, &counts_of_kinds()->failed);
-}
-
 template <class Backend, class T, class First> void Rrb<Backend, T, First>::want_schur(bool wanted) {
   if constexpr (std::is_same_v<First, double>) {
-    const bool makes = wanted && finest_ && !extent_.x.periodic && !extent_.y.periodic;
+    const bool makes = wanted && has_dense() && !extent_.x.periodic && !extent_.y.periodic;
     if (makes == schur_.has_value()) return;
     schur_.reset();
     schur_memory_ = {};
-    const DenseLayout layout = finest_ ? finest_->layout() : DenseLayout();
+    const DenseLayout layout = has_dense() ? grids_.finest().layout() : DenseLayout();
     // A host would look up each value by itself, and gains nothing; nor do smaller grids.
     const bool looks = makes && Backend::on_device && layout.size() >= least_rows_for_kinds_beside;
     (void)kinds_.resize(looks ? layout.size() : 0, SchurRows::count);
     if (looks && !beside_) beside_ = std::make_unique<typename Backend::Branch>();
     if (!makes) return;
-    schur_ = {make_schur(layout, schur_memory_), finest_->factor};
+    schur_ = {make_schur(layout, schur_memory_), grids_.finest().factor};
     if (looks) schur_->kind = kinds_.kind() + layout.place(0, 0), schur_->values = kinds_.values();
   }
 }
@@ -88,10 +84,11 @@ template <class Backend, class T, class First> void Rrb<Backend, T, First>::want
 template <class Backend, class T, class First>
 template <class A>
 void Rrb<Backend, T, First>::factor_dense(int g, const A &a) {
-  const Steps<Backend> steps(on_, dense_grid(g).extent, lumping_);
-  seams_.lump(on_, a, dense_grid(g).extent, lumping_.omega, counts(g) + b2);
-  if (g > 0) dense_grid(g).exchange_matrix(on_);
-  with_dense_grid(g, [&](const auto &d) {
+  const Extent &x = grids_[g].extent;
+  const Steps<Backend> steps(on_, x, lumping_);
+  seams_.lump(on_, SeamAccess{a.get(Edge{}), x}, x, lumping_.omega, counts(g) + b2);
+  if (g > 0) grids_[g].exchange_matrix(on_);
+  grids_.with(g, [&](const auto &d) {
     DenseField left;
     left.q.c[b1] = d.excess_b1();
     const auto all = [&](const auto &next) {
@@ -110,13 +107,14 @@ void Rrb<Backend, T, First>::factor_dense(int g, const A &a) {
         steps.coarse(a, d.factor, left, next, counts(g));
       }
       steps.test(a, d.factor, true, counts(g));
+      seams_.put_kept(on_, next, x);
     };
     if (g + 1 < options_.storage_grids) {
-      factor(dense_grid(g + 1).matrix_out());
-      seams_.take_over(on_, dense_grid(g + 1).matrix, d.extent, dense_grid(g + 1).extent);
+      factor(grids_[g + 1].matrix_out());
+      fold_rings(on_, grids_[g + 1].matrix, x.coarser());
     } else {
       factor(tail_.out_from_above());
-      seams_.take_over(on_, tail_.matrix(0), d.extent, tail_.base());
+      fold_rings(on_, tail_.matrix(0), x.coarser());
     }
   });
 }
@@ -128,58 +126,34 @@ void Rrb<Backend, T, First>::factor_tail(int q, const A &a) {
   const auto f = tail_.factor(q);
   NodeCounts *n = counts(options_.storage_grids + q);
   const Steps<Backend> steps(on_, x, lumping_);
-  seams_.lump(on_, a, x, lumping_.omega, n + b2);
+  seams_.lump(on_, SeamAccess{a.get(Edge{}), x}, x, lumping_.omega, n + b2);
   steps.odd(a, f, n);
   steps.test(a, f, tail_.even(q), n);
   if (!tail_.even(q)) return;
   steps.even(a, f, a.X, n);
   steps.coarse(a, f, a.X, tail_.out(q), n);
-  const Extent &next = q + 1 < tail_.grids() ? tail_.grid(q + 1) : tail_.last();
-  seams_.take_over(on_, tail_.matrix(q + 1), x, next);
+  seams_.put_kept(on_, tail_.out(q), x);
+  fold_rings(on_, tail_.matrix(q + 1), x.coarser());
 }
 
 template <class Backend, class T, class First> Outcome Rrb<Backend, T, First>::outcome() const {
   Outcome o;
   const NodeCounts *n = on_.read(counts_);
-  for (int g = 0; g < grids(); ++g, n += 4) {
-    for (Class c : {r1, r2, b1}) fail(n[c], c, 2 * g + (c == b1 ? 2 : 1), o);
-    o.unlumped += n[b2].unlumped;
+  for (int i = 0; i < 4 * grids(); ++i) {
+    o.add(n[i].unlumped, n[i].null, n[i].unsupported);
+    if (n[i].failed && o.ok) o.fail(i, n[i].first_failed % (index_t(1) << 32), n[i].first_failed >> 32);
   }
-  o.unscaled = n[0].failed;
-  o.few_kinds = looks_for_kinds() && !n[1].failed;
+  o.unscaled = n[4 * grids()].failed;
+  o.few_kinds = looks_for_kinds() && !n[4 * grids() + 1].failed;
   return o;
-}
-
-template <class Backend, class T, class First>
-void Rrb<Backend, T, First>::fail(const NodeCounts &n, Class c, int level, Outcome &o) {
-  o.unlumped += n.unlumped;
-  o.null += n.null;
-  o.unsupported += n.unsupported;
-  if (!n.failed || !o.ok) return;
-  const index_t h = n.first_failed % (index_t(1) << 32), k = n.first_failed >> 32, s = index_t(1) << ((level - 1) / 2);
-  o.ok = false;
-  o.failed_level = level;
-  o.failed_i = (2 * h + parity_x(c)) * s;
-  o.failed_j = (2 * k + parity_y(c)) * s;
 }
 
 template <class Backend, class T, class First> std::size_t Rrb<Backend, T, First>::bytes() const {
   std::size_t n = tail_.bytes() + sweeps_.bytes() + energy_.bytes() + block_.bytes() +
                   (coarse_r_.size() + coarse_z_.size()) * sizeof(double);
-  if (finest_) n += finest_->bytes() + schur_memory_.bytes() + kinds_.bytes();
-  for (const auto &d : coarser_) n += d.bytes();
+  n += grids_.bytes() + schur_memory_.bytes() + kinds_.bytes();
   for (const auto &step : amli_) n += step->on_grid().bytes();
   n += work_.bytes();
-  return n;
-}
-
-template <class Backend, class T, class First> std::vector<index_t> Rrb<Backend, T, First>::unknowns_by_level() const {
-  std::vector<index_t> n;
-  Extent x = extent_;
-  for (int k = 0; k <= options_.levels; ++k) {
-    if (k > 0 && k % 2 == 0) x = x.coarser();
-    n.push_back(k % 2 ? x.nodes_of(b1).size() + x.nodes_of(b2).size() : x.nodes());
-  }
   return n;
 }
 

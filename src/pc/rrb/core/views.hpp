@@ -52,6 +52,27 @@ struct Extent {
   }
 };
 
+// A side of one point is not periodic.
+inline Extent folded(Extent x) {
+  if (x.x.n == 1) x.x.periodic = false;
+  if (x.y.n == 1) x.y.periodic = false;
+  return x;
+}
+
+// The box and what is `steps` around it; not past an end of the domain, except around a ring whose colours alternate
+// across the seam. Coordinates go on there: the point -1 is the last one once more.
+inline Side widened(const Side &s, index_t steps) {
+  if (s.hi <= s.lo) return s;
+  Side w = s;
+  w.lo = s.wraps() ? s.lo - steps : std::max<index_t>(s.lo - steps, 0);
+  w.hi = s.wraps() ? s.hi + steps : std::min(s.hi + steps, s.n);
+  return w;
+}
+inline Extent widened(const Extent &x, index_t steps) {
+  if (x.empty()) return x;
+  return {widened(x.x, steps), widened(x.y, steps)};
+}
+
 // Unit stride: one class of a grid in r1/r2/b1/b2 storage. A border of one node can be read everywhere. Whatever type T
 // is stored, arithmetic is in double.
 template <class T> struct DenseOf {
@@ -118,6 +139,12 @@ template <class V> struct Quad {
 
   PETSCRRB_HD const V &operator[](Class k) const { return c[k]; }
 };
+
+// A value at (dx, dy) from node (h, k) of class c.
+template <Class c, int dx, int dy, class V> PETSCRRB_HD inline double near(const Quad<V> &q, index_t h, index_t k) {
+  constexpr index_t a = parity_x(c) + dx, b = parity_y(c) + dy;
+  return q.c[class_of(a, b)](h + half_down(a), k + half_down(b));
+}
 
 struct Inner {}; // every neighbour is there
 struct Edge {};  // it may not be

@@ -134,50 +134,37 @@ public:
     tile_.at_places([&](index_t h, index_t k, bool own) {
       const auto matrix = [&](const auto &a) { return tile_.matrix(a, false); };
       eliminate(r1, h, k, own, to, [&](const auto &a) {
-        return EliminateR1<decltype(matrix(a)), DenseOf<T>>{matrix(a), f_, lumping_};
+        return EliminateRed<r1, decltype(matrix(a)), DenseOf<T>>{matrix(a), f_, lumping_};
       });
       eliminate(r2, h, k, own, to, [&](const auto &a) {
-        return EliminateR2<decltype(matrix(a)), DenseOf<T>>{matrix(a), f_, lumping_};
+        return EliminateRed<r2, decltype(matrix(a)), DenseOf<T>>{matrix(a), f_, lumping_};
       });
     });
     __syncthreads();
   }
   __device__ void even(const FactorViews<DenseOf<T>> &to, const Rings &rings) const {
     tile_.at_places([&](index_t h, index_t k, bool own) {
-      eliminate(b1, h, k, own, to, [&](const auto &a) {
-        const auto s = schur(a);
-        return EliminateB1<decltype(s.a), DenseOf<T>, Dense>{s, rings, tile_.left(b1)};
-      });
+      eliminate(b1, h, k, own, to, [&](const auto &a) { return EliminateB1{schur(a), rings, tile_.left(b1)}; });
     });
     __syncthreads();
   }
   template <class Out> __device__ void coarse(const Out &out, const Rings &rings) const {
     at_nodes(b2, [&](index_t h, index_t k, bool own) -> unsigned {
       if (!own) return node_ok;
-      return at(b2, h, k, [&](const auto &a) {
-        const auto s = schur(a);
-        return CoarseStencil<decltype(s.a), DenseOf<T>, Dense, Out>{s, rings, tile_.left(b1), out};
-      });
+      return at(b2, h, k, [&](const auto &a) { return CoarseStencil{schur(a), rings, tile_.left(b1), out}; });
     });
   }
 
   // S1, where the red nodes' factor is. skew: of b1, at all places
   __device__ SchurB1 schur_b1(index_t h, index_t k) const {
     SchurB1 s;
-    at(b1, h, k, [&](const auto &a) {
-      const auto from = schur(a);
-      return FormB1<decltype(from.a), Dense, Local>{from, s.views()};
-    });
+    at(b1, h, k, [&](const auto &a) { return FormB1{schur(a), s.views()}; });
     return s;
   }
   template <class K> __device__ void schur_b2(const SchurViews<Dense> &to, const K (&skew)[4]) const {
     const SchurViews<Dense, K> s{to.X, to.E, to.N, {skew[0], skew[1], skew[2], skew[3]}};
     at_nodes(b2, [&](index_t h, index_t k, bool own) -> unsigned {
-      if (own)
-        at(b2, h, k, [&](const auto &a) {
-          const auto from = schur(a);
-          return FormB2<decltype(from.a), Dense, K>{from, s};
-        });
+      if (own) at(b2, h, k, [&](const auto &a) { return FormB2{schur(a), s}; });
       return node_ok;
     });
   }
@@ -218,8 +205,7 @@ public:
   }
   // After red().
   template <class Matrix> __device__ auto schur(const Matrix &a) const {
-    const auto matrix = tile_.matrix(a, true);
-    return Schur<std::decay_t<decltype(matrix)>, DenseOf<T>>{matrix, f_, lumping_};
+    return Schur{tile_.matrix(a, true), f_, lumping_};
   }
   __device__ const FactorTile<T> &tile() const { return tile_; }
 

@@ -4,6 +4,7 @@
 
 #include "exec/cuda/cuda.cuh"
 #include "exec/cuda/overlap.cuh"
+#include "exec/cuda/shape.cuh"
 #include "exec/cuda/sums.cuh"
 #include "pc/rrb/core/dense_grid.hpp"
 
@@ -370,8 +371,11 @@ inline Around around(const Side &s, int per_node) {
   return s.wraps() ? Around{int(s.n / per_node), int(s.hi / per_node)} : Around{};
 }
 
-inline Arrays<double> arrays(const Quad<Dense> &q) { return {q[r1].p, q[r2].p - q[r1].p, int(q[r1].pitch)}; }
+template <class T> Arrays<T> arrays(const Quad<DenseOf<T>> &q) {
+  return {q[r1].p, q[r2].p - q[r1].p, int(q[r1].pitch)};
+}
 
+inline Box::Nodes nodes_of(const Range2 &n) { return {int(n.h0), int(n.h1), int(n.k0), int(n.k1)}; }
 inline Box box_of(const Extent &x, const DenseLayout &layout) {
   Box box{{},
           int(layout.h0),
@@ -380,33 +384,33 @@ inline Box box_of(const Extent &x, const DenseLayout &layout) {
           int(layout.k0 + layout.rows),
           around(x.x, 2),
           around(x.y, 2)};
-  for (Class c : {r1, r2, b1, b2}) {
-    const Range2 n = x.nodes_of(c);
-    box.nodes[c] = {int(n.h0), int(n.h1), int(n.k0), int(n.k1)};
-  }
+  for (Class c : {r1, r2, b1, b2}) box.nodes[c] = nodes_of(x.nodes_of(c));
   return box;
 }
-
-template <class T> Arrays<const T> factor_of(const DenseGrid<Cuda, T> &d) {
-  const auto &w = d.factor.w[0].q;
-  return {w[r1].p, w[r2].p - w[r1].p, int(w[r1].pitch)};
-}
-inline Arrays<double> b1_after(const DenseArrays<Cuda> &d) {
-  return {d.b1_after_forward().p, 0, int(d.b1_after_forward().pitch)};
+inline NaturalBox natural_box(const Extent &x) {
+  return {int(x.x.lo), int(x.y.lo), int(x.x.hi - x.x.lo), int(x.y.hi - x.y.lo)};
 }
 
 inline DenseNext dense_next(const Extent &x, const NextGrid &next) {
   return {arrays(next.split), around(x.x, 2), around(x.y, 2)};
 }
 inline NaturalNext natural_next(const Extent &x, const NextGrid &next) {
-  const Side &nx = next.extent.x, &ny = next.extent.y;
-  return {&next.natural.at(nx.lo, ny.lo),
-          {int(nx.lo), int(ny.lo), int(nx.hi - nx.lo), int(ny.hi - ny.lo)},
-          around(x.x, 2),
+  return {&next.natural.at(next.extent.x.lo, next.extent.y.lo), natural_box(next.extent), around(x.x, 2),
           around(x.y, 2)};
 }
-inline DenseVector dense_vector(const DenseArrays<Cuda> &d) {
-  return {arrays(d.right_hand_side()), arrays(d.solution()), around(d.extent.x, 2), around(d.extent.y, 2)};
+
+inline int blocks_across(int box_columns) { return ((box_columns + columns - 1) / columns + warps - 1) / warps; }
+
+// Launches a kernel that sweeps a box. last(blocks): the kernel's last argument
+template <class T, class Kernel, class X, class Next, class Last>
+void launch_sweep(const Cuda &on, Kernel *kernel, bool overlap, const FactorFields<DenseFieldOf<T>> &factor,
+                  const Box &box, const X &x, const Dense &b1_after, const Next &next, const Last &last) {
+  const int across = blocks_across(box.h1 - box.h0), along = box.k1 - box.k0,
+            rows = cuda::rows_of_part(across, along, cuda::resident_blocks(kernel, 32 * warps), most_rows, 0.5);
+  const auto w = arrays(factor.w[0].q);
+  const dim3 blocks(across, (along + rows - 1) / rows);
+  cuda::launch("a sweep", kernel, overlap, blocks, 32 * warps, 0, on.stream, Arrays<const T>{w.p, w.size, w.pitch}, box,
+               x, Arrays<double>{b1_after.p, 0, int(b1_after.pitch)}, next, rows, last(int(blocks.x * blocks.y)));
 }
 
 } // namespace device

@@ -2,207 +2,127 @@
 // of sweep.hpp. What is around the box is in the arrays' borders. As sweeps.hpp does it on one rank.
 #pragma once
 
-#include "pc/rrb/core/amli.hpp"
-#include "pc/rrb/ranks/box_sweeps.hpp"
+#include "pc/rrb/ranks/distributed_grid.hpp"
 #include "pc/rrb/host/rows.hpp"
 
 namespace petscrrb::rrb {
 
-template <class T> class BoxRows {
+template <class T> class BoxRows : private FactorRows<T> {
+  using Base = FactorRows<T>;
+  using Base::first, Base::owns, Base::run;
+  using typename Base::Chunk;
+
 public:
-  // shared: a row of each thread; out: likewise
-  struct Scratch {
-    double *shared, *out;
-  };
+  BoxRows(const DistributedGrid<Host, T> &grid, const RowScratch &scratch)
+      : Base(grid.factor, grid.extent, scratch, 1), own_(grid.extent), x_(grid.right_hand_side()) {}
 
-  explicit BoxRows(const BoxGrid<T> &grid)
-      : g_(grid), around_(widened(grid.own, 1).nodes_of(b1)), b2_(grid.own.nodes_of(b2)), r1_(grid.own.nodes_of(r1)),
-        r2_(grid.own.nodes_of(r2)), fetch_(grid.own.nodes() > fetch_above) {
-    k0_ = k1_ = 0;
-    if (grid.own.empty()) return;
-    k0_ = std::min(around_.size() ? around_.k0 : b2_.k0, half_down(grid.own.y.lo));
-    k1_ = std::max(around_.size() ? around_.k1 : b2_.k1, half_down(grid.own.y.hi - 1) + 1);
-  }
-  index_t rows() const { return k1_ - k0_; }
-
-  // The row of b1 below a chunk, before the thread that owns it overwrites it, and then the chunk: k0 and k1 count from 0.
-  void down_below(index_t k0, const Scratch &s) const {
-    if (k0 > 0 && has_b1(k0_ + k0 - 1)) forward_b1(k0_ + k0 - 1, s.shared);
-  }
-  void down(index_t k0, index_t k1, const Scratch &s, const NextRows &next) const {
-    for (index_t k = k0_ + k0; k < k0_ + k1; ++k) {
-      if (has_b1(k)) forward_b1(k, &g_.x[b1].at(0, k));
-      if (k < b2_.k0 || k >= b2_.k1) continue;
-      forward_b2(k, b1_below(k, k0, s), s.out);
-      next.store(s.out, k);
-    }
+  void down(const NextRows &next) const {
+    run(
+        [&](const Chunk &c) { // b1 of the row below this chunk, before the thread that owns it overwrites it
+          if (shares_row(c)) forward_b1(c.k0 - 1, c.scratch(shared));
+        },
+        [&](const Chunk &c) {
+          for (index_t k = c.k0; k < c.k1; ++k) {
+            if (owns(b1, k)) forward_b1(k, &x_[b1].at(0, k));
+            if (!owns(b2, k)) continue;
+            Base::template forward_b2<true>(k, rows(k), b1_below(c, k), &x_[b1].at(0, k), c.scratch(out));
+            next.store(c.scratch(out), k);
+          }
+        });
   }
 
-  template <bool Couple> void up_below(index_t k0, const Scratch &s, Scaling scaling) const {
-    if (k0 > 0 && has_b1(k0_ + k0 - 1)) backward_b1<Couple>(k0_ + k0 - 1, s.shared, scaling);
-  }
-  template <bool Couple>
-  void up(index_t k0, index_t k1, const Scratch &s, const BoxSolution &to, Scaling scaling) const {
-    for (index_t k = k0_ + k0; k < k0_ + k1; ++k) {
-      if (has_b1(k)) backward_b1<Couple>(k, &g_.x[b1].at(0, k), scaling);
-      backward_red<Couple>(k, b1_below(k, k0, s), scaling);
-      store(k, to);
-    }
-  }
-
-  // Rows of the vector from natural order.
-  void take(const NaturalVectors &natural) const {
-    const Side &x = g_.own.x;
-    const index_t n = x.hi - x.lo;
-    for (index_t b = g_.own.y.lo; b < g_.own.y.hi && n > 0; ++b) {
-      const index_t k = half_down(b), row = (b - g_.own.y.lo) * n;
-      double *even = &g_.x[b & 1 ? r2 : b2].at(0, k), *odd = &g_.x[b & 1 ? b1 : r1].at(0, k);
-      split_row(natural.r + row, x, even, odd);
-      if (!natural.v_r) continue;
-      for (index_t a = x.lo; a < x.hi; ++a) (a & 1 ? odd : even)[half_down(a)] *= natural.v_r[row + a - x.lo];
-    }
+  template <bool Couple> void up(const BoxSolution &to, Scaling scaling) const {
+    run(
+        [&](const Chunk &c) {
+          if (shares_row(c)) backward_b1<Couple>(c.k0 - 1, c.scratch(shared), scaling);
+        },
+        [&](const Chunk &c) {
+          for (index_t k = c.k0; k < c.k1; ++k) {
+            if (owns(b1, k)) backward_b1<Couple>(k, &x_[b1].at(0, k), scaling);
+            const Quad<Dense> x = rows(k);
+            const Rows z1{{b1_below(c, k), &x_[b1].at(0, k), nullptr}};
+            if (owns(r1, k)) Base::template backward_red<Couple, r1>(k, x[r1], z1, x[b2], scaling);
+            if (owns(r2, k)) Base::template backward_red<Couple, r2>(k, x[r2], z1, x[b2], scaling);
+            store(k, to);
+          }
+        });
   }
 
 private:
-  static constexpr index_t fetch_above = 400000; // as in sweeps.hpp
+  static constexpr int shared = 0, out = 1; // scratch: b1 of the row below the chunk; b2 on its way to the next grid
 
-  bool has_b1(index_t k) const { return around_.size() && k >= around_.k0 && k < around_.k1; }
-  double *b1_below(index_t k, index_t chunk, const Scratch &s) const {
-    return k == k0_ + chunk && chunk > 0 && has_b1(k - 1) ? s.shared : &g_.x[b1].at(0, k - 1);
+  bool shares_row(const Chunk &c) const { return c.k0 > first() && owns(b1, c.k0 - 1); }
+  double *b1_below(const Chunk &c, index_t k) const {
+    return k == c.k0 && shares_row(c) ? c.scratch(shared) : &x_[b1].at(0, k - 1);
   }
-  Quad<Dense> from(index_t k) const {
-    return {{from_row(g_.x[r1], k), from_row(g_.x[r2], k), from_row(g_.x[b1], k), from_row(g_.x[b2], k)}};
+  Quad<Dense> rows(index_t k) const {
+    return {{from_row(x_[r1], k), from_row(x_[r2], k), from_row(x_[b1], k), from_row(x_[b2], k)}};
   }
-  // rows of the factor, for what is fetched ahead
-  const T *w(int i, Class c, index_t k) const { return &g_.factor.w[i].q[c].at(0, k); }
-  const T *dinv(Class c, index_t k) const { return &g_.factor.dinv.q[c].at(0, k); }
-
-  void forward_b1(index_t k, double *out) const {
-    const auto f = factor_from_row<true>(g_.factor, k);
-    const T *const next[] = {w(E, r2, k + 1), w(W, r2, k + 1), w(N, r1, k + 1), w(S, r1, k + 2)};
-    along_row(around_, ForwardB1{f, from(k), Rows{{nullptr, out, nullptr}}}, next, fetch_);
+  void forward_b1(index_t k, double *to) const { Base::template forward_b1<true>(k, rows(k), to); }
+  template <bool Couple> void backward_b1(index_t k, double *to, Scaling scaling) const {
+    const Quad<Dense> x = rows(k);
+    Base::template backward_b1<Couple>(k, x[b1], x[b2], to, scaling);
   }
-  void forward_b2(index_t k, double *below, double *out) const {
-    const auto f = factor_from_row<true>(g_.factor, k);
-    const T *const next[] = {w(W, r1, k + 1),  w(E, r1, k + 1),  w(S, r2, k + 1), w(N, r2, k),
-                             w(SW, b1, k + 1), w(SE, b1, k + 1), w(NW, b1, k),    w(NE, b1, k)};
-    const Rows b{{below, &g_.x[b1].at(0, k), nullptr}};
-    along_row(b2_, ForwardB2{f, from(k), b, Rows{{nullptr, out, nullptr}}, true}, next, fetch_);
-  }
-
-  template <bool Couple> void backward_b1(index_t k, double *out, Scaling scaling) const {
-    const auto f = factor_from_row<Couple>(g_.factor, k);
-    const Quad<Dense> x = from(k);
-    const T *const next[] = {w(0, b1, k + 1), w(1, b1, k + 1), w(2, b1, k + 1), w(3, b1, k + 1), dinv(b1, k + 1)};
-    along_row(around_, BackwardB1{f, x[b1], x[b2], Rows{{nullptr, out, nullptr}}, scaling}, next, fetch_);
-  }
-  template <bool Couple> void backward_red(index_t k, double *below, Scaling scaling) const {
-    const auto f = factor_from_row<Couple>(g_.factor, k);
-    const Quad<Dense> x = from(k);
-    const Rows z1{{below, &g_.x[b1].at(0, k), nullptr}};
-    if (r1_.size() && k >= r1_.k0 && k < r1_.k1) {
-      const T *const next[] = {w(0, r1, k + 1), w(1, r1, k + 1), w(2, r1, k + 1), w(3, r1, k + 1), dinv(r1, k + 1)};
-      along_row(r1_, BackwardR1{f, x[r1], z1, x[b2], x[r1], scaling}, next, fetch_);
-    }
-    if (r2_.size() && k >= r2_.k0 && k < r2_.k1) {
-      const T *const next[] = {w(0, r2, k + 1), w(1, r2, k + 1), w(2, r2, k + 1), w(3, r2, k + 1), dinv(r2, k + 1)};
-      along_row(r2_, BackwardR2{f, x[r2], z1, x[b2], x[r2], scaling}, next, fetch_);
-    }
-  }
-
   void store(index_t k, const BoxSolution &to) const {
-    const Side &x = g_.own.x, &y = g_.own.y;
+    const Side &x = own_.x, &y = own_.y;
     for (const index_t b : {2 * k, 2 * k + 1}) {
       if (b < y.lo || b >= y.hi) continue;
       double *row = &to.z.at(x.lo, b);
-      merge_row(row, x, &g_.x[b & 1 ? r2 : b2].at(0, k), &g_.x[b & 1 ? b1 : r1].at(0, k));
+      merge_row(row, x, row_of(x_, b));
       if (to.v.p) scale_row(row, &to.v.at(x.lo, b), x.hi - x.lo);
     }
   }
 
-  const BoxGrid<T> &g_;
-  Range2 around_, b2_, r1_, r2_; // b1 around the box, too, then own nodes
-  index_t k0_, k1_;              // rows with nodes of any of them
-  bool fetch_;                   // the factor does not fit in cache
+  const Extent &own_;
+  const Quad<Dense> x_;
 };
 
 template <> class BoxSweeps<Host> {
 public:
-  explicit BoxSweeps(const Extent &finest) : columns_(half_up(finest.x.hi - finest.x.lo) + 2 * margin) {
-#if defined(_OPENMP)
-    threads_ = omp_get_max_threads();
-#endif
-    scratch_.resize(std::size_t(2 * threads_) * columns_);
-  }
+  explicit BoxSweeps(const Extent &finest) : scratch_(finest.x, 2) {}
 
-  // x has the right-hand side at own nodes; what goes on goes to `next`. Where there are no couplings, it moves only.
-  // energy: NULL, or what own red nodes add to y^T M^-1 y is added to it.
   template <bool Couple, class T>
-  void down(const Host &on, const BoxGrid<T> &g, const NextGrid &next, PartialSum<Host> *energy) const {
-    const BoxRows<T> rows(g);
+  void down(const Host &on, const DistributedGrid<Host, T> &g, const NextGrid &next, PartialSum<Host> *energy) const {
+    const Quad<Dense> x = g.right_hand_side();
+    const Range2 at_b2 = g.extent.nodes_of(b2);
     if constexpr (Couple)
-      in_chunks(
-          g, rows.rows(), [&](index_t k0, const auto &s) { rows.down_below(k0, s); },
-          [&](index_t k0, index_t k1, const auto &s) { rows.down(k0, k1, s, NextRows{next}); });
+      BoxRows<T>(g, scratch_).down(NextRows{next});
     else
-      for (index_t k = g.own.nodes_of(b2).k0; k < g.own.nodes_of(b2).k1 && g.own.nodes_of(b2).size(); ++k)
-        NextRows{next}.store(&g.x[b2].at(0, k), k);
+      for (index_t k = at_b2.k0; k < at_b2.k1 && at_b2.size(); ++k) NextRows{next}.store(&x[b2].at(0, k), k);
     for (Class c : {r1, r2, b1})
-      if (energy) energy->add(on, g.own.nodes_of(c), RedEnergy<Dense, DenseOf<T>>{g.x[c], g.factor.dinv.q[c]});
+      if (energy) energy->add(on, g.extent.nodes_of(c), RedEnergy<Dense, DenseOf<T>>{x[c], g.factor.dinv.q[c]});
   }
-  // of the energy's sum, at most: on the way up, and on the way down
   static index_t kept_parts(const Extent &own) { return PartialSum<Host>::parts(own.nodes_of(b2)); }
   static index_t parts(const Extent &own) {
     index_t n = 0;
     for (Class c : {r1, r2, b1}) n += PartialSum<Host>::parts(own.nodes_of(c));
     return n;
   }
-  // x has the solution at b2, own and around. x is lost.
   template <bool Couple, class T>
-  void up(const Host &, const BoxGrid<T> &g, const BoxSolution &to, Scaling scaling) const {
-    const BoxRows<T> rows(g);
-    in_chunks(
-        g, rows.rows(), [&](index_t k0, const auto &s) { rows.template up_below<Couple>(k0, s, scaling); },
-        [&](index_t k0, index_t k1, const auto &s) { rows.template up<Couple>(k0, k1, s, to, scaling); });
+  void up(const Host &, const DistributedGrid<Host, T> &g, const BoxSolution &to, Scaling scaling) const {
+    BoxRows<T>(g, scratch_).template up<Couple>(to, scaling);
   }
-  // The same with couplings, which adds the terms of kept times the solution, on the next grid.
   template <class T>
-  void up(const Host &on, const BoxGrid<T> &g, const BoxSolution &to, const Split &kept,
+  void up(const Host &on, const DistributedGrid<Host, T> &g, const BoxSolution &to, const Split &kept,
           PartialSum<Host> &energy) const {
-    energy.add(on, g.own.nodes_of(b2), TimesNode<Split, Dense>{kept, g.x[b2]});
+    energy.add(on, g.extent.nodes_of(b2), TimesNode<Split, Dense>{kept, g.solution_b2()});
     up<true>(on, g, to, Scaling::full);
   }
-  template <class T> void take(const Host &, const BoxGrid<T> &g, const NaturalVectors &natural) const {
-    BoxRows<T>(g).take(natural);
+  void take(const Host &, const Extent &own, const Quad<Dense> &to, const double *r, const double *v) const {
+    const Side &x = own.x;
+    const index_t n = x.hi - x.lo;
+    for (index_t b = own.y.lo; b < own.y.hi && n > 0; ++b) {
+      const index_t row = (b - own.y.lo) * n;
+      const RowPair pair = row_of(to, b);
+      split_row(r + row, x, pair);
+      if (!v) continue;
+      for (index_t a = x.lo; a < x.hi; ++a) (a & 1 ? pair.odd : pair.even)[half_down(a)] *= v[row + a - x.lo];
+    }
   }
   std::size_t bytes() const { return scratch_.bytes(); }
 
 private:
-  static constexpr index_t margin = 8;
-
-  // main(k0, k1) for all rows, once before(k0) has been done for all chunks
-  template <class T, class Before, class Main>
-  void in_chunks(const BoxGrid<T> &g, index_t rows, const Before &before, const Main &main) const {
-    if (rows <= 0) return;
-    const int threads = g.own.nodes() > 4 * host::serial_below ? int(std::min<index_t>(threads_, rows)) : 1;
-#pragma omp parallel num_threads(threads) if (threads > 1)
-    {
-      int me = 0, all = 1;
-#if defined(_OPENMP)
-      me = omp_get_thread_num(), all = omp_get_num_threads();
-#endif
-      double *row = scratch_.data() + std::size_t(2 * me) * columns_ + margin - half_down(g.own.x.lo);
-      const typename BoxRows<T>::Scratch s{row, row + columns_};
-      const index_t k0 = rows * me / all, k1 = rows * (me + 1) / all;
-      before(k0, s);
-#pragma omp barrier
-      main(k0, k1, s);
-    }
-  }
-
-  index_t columns_;
-  int threads_ = 1;
-  host::Buffer<double> scratch_;
+  RowScratch scratch_;
 };
 
 } // namespace petscrrb::rrb

@@ -1,15 +1,11 @@
-// Rows in cache, what the host's sweeps (sweeps.hpp) are made of: the loop along a row, splitting, scratch, and which
-// thread has which rows.
+// Rows in cache, what the host's sweeps (sweeps.hpp, box_sweeps.hpp) are made of: the loop along a row, splitting, scratch, which
+// thread has which rows, and the factor's.
 #pragma once
 
 #include "exec/host/host.hpp"
 #include "pc/rrb/core/dense_grid.hpp"
 
 #include <limits>
-
-#if defined(_OPENMP)
-  #include <omp.h>
-#endif
 
 namespace petscrrb::rrb {
 
@@ -55,8 +51,18 @@ template <class F> double sum_along_row(Range2 nodes, const F &f) {
   return sum;
 }
 
+// The two classes that a row of a grid in r1/r2/b1/b2 storage consists of.
+struct RowPair {
+  double *even, *odd;
+};
+inline RowPair row_of(const Quad<Dense> &q, index_t b) {
+  const index_t k = half_down(b);
+  return {&q[b & 1 ? r2 : b2].at(0, k), &q[b & 1 ? b1 : r1].at(0, k)};
+}
+
 // A row in natural order to its even and odd points and back; both halves are indexed by h.
-inline void split_row(const double *natural, const Side &x, double *even, double *odd) {
+inline void split_row(const double *natural, const Side &x, const RowPair &to) {
+  double *even = to.even, *odd = to.odd;
   const double *p = natural - x.lo;
   if (x.lo & 1) odd[half_down(x.lo)] = p[x.lo];
   const index_t end = half_down(x.hi);
@@ -68,7 +74,8 @@ inline void split_row(const double *natural, const Side &x, double *even, double
   if (x.hi & 1 && x.hi > x.lo) even[end] = p[2 * end];
 }
 
-inline void merge_row(double *natural, const Side &x, const double *even, const double *odd) {
+inline void merge_row(double *natural, const Side &x, const RowPair &from) {
+  const double *even = from.even, *odd = from.odd;
   double *p = natural - x.lo;
   if (x.lo & 1) p[x.lo] = odd[half_down(x.lo)];
   const index_t end = half_down(x.hi);
@@ -95,43 +102,35 @@ struct NextRows {
     if (!next.dense)
       std::copy(b2_row + x.lo, b2_row + x.hi, &next.natural.at(x.lo, k));
     else
-      split_row(b2_row + x.lo, x, &even(k).at(0, half_down(k)), &odd(k).at(0, half_down(k)));
+      split_row(b2_row + x.lo, x, row_of(next.split, k));
   }
   void load(double *b2_row, index_t k) const {
     const Side &x = next.extent.x;
     if (!next.dense)
       std::copy_n(&next.natural.at(x.lo, k), x.hi - x.lo, b2_row + x.lo);
     else
-      merge_row(b2_row + x.lo, x, &even(k).at(0, half_down(k)), &odd(k).at(0, half_down(k)));
+      merge_row(b2_row + x.lo, x, row_of(next.split, k));
   }
-
-private:
-  const Dense &even(index_t k) const { return next.split[k & 1 ? r2 : b2]; }
-  const Dense &odd(index_t k) const { return next.split[k & 1 ? b1 : r1]; }
 };
 
 // Scratch rows of every thread, with room for a border on both sides.
 class RowScratch {
 public:
-  static constexpr int rows = 14;
+  static constexpr index_t margin = 8;
 
-  RowScratch() = default;
-  explicit RowScratch(const Side &x) {
-#if defined(_OPENMP)
-    threads_ = omp_get_max_threads();
-#endif
-    first_ = half_down(x.lo) - 8;
-    length_ = (half_down(x.hi - 1) + 1 - first_ + 8 + 7) / 8 * 8;
-    memory_.resize(std::size_t(threads_) * rows * length_);
-  }
-  double *row(int thread, int i) const { return memory_.data() + (std::size_t(thread) * rows + i) * length_ - first_; }
+  explicit RowScratch(const Side &x, int rows = 14)
+      : threads_(host::most_threads()), rows_(rows),
+        length_((half_down(x.hi - 1) + 1 - half_down(x.lo) + 2 * margin + 7) / 8 * 8),
+        memory_(std::size_t(threads_) * rows * length_) {}
+
+  double *row(int thread, int i) const { return memory_.data() + (std::size_t(thread) * rows_ + i) * length_; }
   int threads() const { return threads_; }
   std::size_t bytes() const { return memory_.bytes(); }
 
 private:
+  int threads_, rows_;
+  index_t length_;
   host::Buffer<double> memory_;
-  int threads_ = 1;
-  index_t first_ = 0, length_ = 0;
 };
 
 // How loops over the rows of one r1/r2/b1/b2 grid are dealt out to threads: a chunk of rows each.
@@ -140,17 +139,21 @@ public:
   static constexpr index_t none = std::numeric_limits<index_t>::min();
 
   struct Chunk {
-    index_t k0, k1;
+    index_t k0, k1, h0;
     int thread;
     const RowScratch *rows;
 
-    double *scratch(int i) const { return rows->row(thread, i); }
+    double *scratch(int i) const { return rows->row(thread, i) + RowScratch::margin - h0; }
   };
 
-  Chunks(const Extent &x, const RowScratch &scratch) : x_(x), scratch_(scratch) {
+  // around: of b1, how many steps around x are swept, too
+  Chunks(const Extent &x, const RowScratch &scratch, index_t around = 0) : x_(x), scratch_(scratch) {
     for (Class c : {r1, r2, b1, b2}) n_[c] = x.nodes_of(c);
-    k0_ = half_down(x.y.lo);
-    k1_ = x.empty() ? k0_ : half_down(x.y.hi - 1) + 1;
+    if (around) n_[b1] = widened(x, around).nodes_of(b1);
+    k0_ = k1_ = half_down(x.y.lo);
+    if (x.empty()) return;
+    k1_ = half_down(x.y.hi - 1) + 1;
+    if (n_[b1].size()) k0_ = std::min(k0_, n_[b1].k0), k1_ = std::max(k1_, n_[b1].k1);
   }
 
   // main(chunk) for all rows, once before(chunk) has been done for all of them
@@ -160,11 +163,8 @@ public:
     const int threads = x_.nodes() > 4 * host::serial_below ? std::min<index_t>(scratch_.threads(), rows) : 1;
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
-      int me = 0, all = 1;
-#if defined(_OPENMP)
-      me = omp_get_thread_num(), all = omp_get_num_threads();
-#endif
-      const Chunk c{k0_ + rows * me / all, k0_ + rows * (me + 1) / all, me, &scratch_};
+      const int me = host::member(), all = host::team();
+      const Chunk c{k0_ + rows * me / all, k0_ + rows * (me + 1) / all, half_down(x_.x.lo), me, &scratch_};
       before(c);
 #pragma omp barrier
       main(c);
@@ -191,6 +191,58 @@ private:
   const RowScratch &scratch_;
   Range2 n_[4];
   index_t k0_, k1_;
+};
+
+// What a sweep does along row k, with the rows that are fetched ahead. T: what the factor is stored in; in, z1, z2: views of the vector's rows.
+template <class T> class FactorRows : protected Chunks {
+protected:
+  FactorRows(const FactorFields<DenseFieldOf<T>> &factor, const Extent &x, const RowScratch &scratch,
+             index_t around = 0)
+      : Chunks(x, scratch, around), factor_(factor), fetch_(x.nodes() > fetch_above) {}
+
+  static Rows only(double *row) { return {{nullptr, row, nullptr}}; }
+  const T *dinv(Class c, index_t k) const { return &factor_.dinv.q[c].at(0, k); }
+
+  template <bool Couple, class X> void forward_b1(index_t k, const Quad<X> &in, double *out) const {
+    const auto f = factor_from_row<Couple>(factor_, k);
+    const T *const next[] = {w(E, r2, k + 1), w(W, r2, k + 1), w(N, r1, k + 1), w(S, r1, k + 2)};
+    along_row(nodes(b1), ForwardB1{f, in, only(out)}, next, fetch_);
+  }
+  template <bool Couple, class X>
+  void forward_b2(index_t k, const Quad<X> &in, double *b1_below, double *b1_here, double *out) const {
+    const auto f = factor_from_row<Couple>(factor_, k);
+    const T *const next[] = {w(W, r1, k + 1),  w(E, r1, k + 1),  w(S, r2, k + 1), w(N, r2, k),
+                             w(SW, b1, k + 1), w(SE, b1, k + 1), w(NW, b1, k),    w(NE, b1, k)};
+    along_row(nodes(b2), ForwardB2{f, in, Rows{{b1_below, b1_here, nullptr}}, only(out), true}, next, fetch_);
+  }
+  template <bool Couple, class X, class Z>
+  void backward_b1(index_t k, const X &in, const Z &z2, double *out, Scaling scaling) const {
+    const auto f = factor_from_row<Couple>(factor_, k);
+    along<b1>(k, BackwardB1{f, in, z2, only(out), scaling});
+  }
+  // In place.
+  template <bool Couple, Class c, class X, class Z>
+  void backward_red(index_t k, const X &r, const Rows &z1, const Z &z2, Scaling scaling) const {
+    const auto f = factor_from_row<Couple>(factor_, k);
+    if constexpr (c == r1)
+      along<r1>(k, BackwardR1{f, r, z1, z2, r, scaling});
+    else
+      along<r2>(k, BackwardR2{f, r, z1, z2, r, scaling});
+  }
+
+private:
+  static constexpr index_t fetch_above = 400000; // nodes, of 30 bytes of factor each; measured
+
+  // rows of the factor, for what is fetched ahead; k may be past the last one
+  const T *w(int i, Class c, index_t k) const { return &factor_.w[i].q[c].at(0, k); }
+  // f at class c, whose own factor it reads
+  template <Class c, class F> void along(index_t k, const F &f) const {
+    const T *const next[] = {w(0, c, k + 1), w(1, c, k + 1), w(2, c, k + 1), w(3, c, k + 1), dinv(c, k + 1)};
+    along_row(nodes(c), f, next, fetch_);
+  }
+
+  const FactorFields<DenseFieldOf<T>> &factor_;
+  bool fetch_; // the factor does not fit in cache
 };
 
 } // namespace petscrrb::rrb

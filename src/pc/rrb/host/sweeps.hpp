@@ -7,13 +7,17 @@
 namespace petscrrb::rrb {
 
 // One grid's sweeps. T: what the factor is stored in.
-template <class T> class HostRows : private Chunks {
+template <class T> class HostRows : private FactorRows<T> {
+  using Base = FactorRows<T>;
+  using Base::below, Base::above, Base::owns, Base::nodes, Base::border, Base::clear, Base::run, Base::first;
+  using Base::none, Base::only;
+  using typename Base::Chunk;
+
 public:
   // next: the vector on b2 that a sweep writes or reads
   HostRows(const DenseGrid<Host, T> &grid, const NextGrid &next, const RowScratch &scratch,
            const NaturalVectors &natural)
-      : Chunks(grid.extent, scratch), d_(grid), x_(grid.extent), next_{next}, natural_(natural),
-        fetch_(x_.nodes() > fetch_above) {}
+      : Base(grid.factor, grid.extent, scratch), d_(grid), x_(grid.extent), next_{next}, natural_(natural) {}
 
   template <bool Couple> void forward() const {
     run(
@@ -42,22 +46,18 @@ private:
   static constexpr int shared = 10; // scratch: b1 of the row below the chunk
   static constexpr int zero = 11;   // rows outside of the domain
   static constexpr int v_even = 12, v_odd = 13;
-  static constexpr int kept_b2 = 12;             // v is the finest grid's, energy the others'
-  static constexpr index_t fetch_above = 400000; // nodes, of 30 bytes of factor each; measured
+  static constexpr int kept_b2 = 12; // v is the finest grid's, energy the others'
 
   // The classes (even, odd) = (b2, r1) or (r2, b1) of row k of the right-hand side: where they are, or split into scratch.
-  struct Pair {
-    double *even, *odd;
-  };
-  Pair right_hand_side(const Chunk &c, index_t k, bool upper, int to) const {
+  RowPair right_hand_side(const Chunk &c, index_t k, bool upper, int to) const {
     const Class e = upper ? r2 : b2, o = upper ? b1 : r1;
     if (k == none || 2 * k + upper < x_.y.lo || 2 * k + upper >= x_.y.hi) return {c.scratch(zero), c.scratch(zero)};
-    if (!natural_.r) return {&d_.right_hand_side()[e].at(0, k), &d_.right_hand_side()[o].at(0, k)};
-    const Pair p{c.scratch(to), c.scratch(to + 1)};
+    if (!natural_.r) return row_of(d_.right_hand_side(), 2 * k + upper);
+    const RowPair p{c.scratch(to), c.scratch(to + 1)};
     const index_t row = (2 * k + upper - x_.y.lo) * (x_.x.hi - x_.x.lo);
-    split_row(natural_.r + row, x_.x, p.even, p.odd);
+    split_row(natural_.r + row, x_.x, p);
     if (natural_.v_r) {
-      split_row(natural_.v_r + row, x_.x, c.scratch(v_even), c.scratch(v_odd));
+      split_row(natural_.v_r + row, x_.x, {c.scratch(v_even), c.scratch(v_odd)});
       scale_row(p.even + nodes(e).h0, c.scratch(v_even) + nodes(e).h0, nodes(e).h1 - nodes(e).h0);
       scale_row(p.odd + nodes(o).h0, c.scratch(v_odd) + nodes(o).h0, nodes(o).h1 - nodes(o).h0);
     }
@@ -66,19 +66,15 @@ private:
     return p;
   }
 
-  // rows of the factor, for what is fetched ahead; k may be past the last one
-  const T *w(int i, Class c, index_t k) const { return &d_.factor.w[i].q[c].at(0, k); }
-  const T *dinv(Class c, index_t k) const { return &d_.factor.dinv.q[c].at(0, k); }
-
-  Pair lower(const Chunk &c, index_t k, int to) const { return right_hand_side(c, k, false, to); }
-  Pair upper(const Chunk &c, index_t k, int to) const { return right_hand_side(c, k, true, to); }
+  RowPair lower(const Chunk &c, index_t k, int to) const { return right_hand_side(c, k, false, to); }
+  RowPair upper(const Chunk &c, index_t k, int to) const { return right_hand_side(c, k, true, to); }
 
   template <bool Couple> void forward_chunk(const Chunk &c) const {
     double *b1_below = below(c.k0) != none ? c.scratch(shared) : c.scratch(zero);
-    Pair low = lower(c, c.k0, 0), up_below = upper(c, below(c.k0), 6);
+    RowPair low = lower(c, c.k0, 0), up_below = upper(c, below(c.k0), 6);
     for (index_t k = c.k0; k < c.k1; ++k) {
       const int turn = 2 * ((k - c.k0) % 2);
-      const Pair up = upper(c, k, 4 + turn), low_above = lower(c, above(k), 2 - turn);
+      const RowPair up = upper(c, k, 4 + turn), low_above = lower(c, above(k), 2 - turn);
       double *b1_here = owns(b1, k) ? &d_.b1_after_forward().at(0, k) : c.scratch(zero);
       if (owns(b1, k)) forward_b1<Couple>(k, low, up, low_above, b1_here);
       if (owns(b2, k)) forward_b2<Couple>(c, k, low, up, up_below, b1_below, b1_here);
@@ -88,30 +84,24 @@ private:
     }
   }
 
-  template <bool Couple> void forward_b1(index_t k, Pair low, Pair up, Pair low_above, double *out) const {
+  template <bool Couple> void forward_b1(index_t k, RowPair low, RowPair up, RowPair low_above, double *out) const {
     Quad<Rows> in;
     in.c[r1] = {{nullptr, low.odd, low_above.odd}};
-    in.c[r2] = {{nullptr, up.even, nullptr}};
-    in.c[b1] = {{nullptr, up.odd, nullptr}};
-    const auto f = factor_from_row<Couple>(d_.factor, k);
-    const T *const next[] = {w(E, r2, k + 1), w(W, r2, k + 1), w(N, r1, k + 1), w(S, r1, k + 2)};
-    along_row(nodes(b1), ForwardB1{f, in, Rows{{nullptr, out, nullptr}}}, next, fetch_);
+    in.c[r2] = only(up.even);
+    in.c[b1] = only(up.odd);
+    Base::template forward_b1<Couple>(k, in, out);
     border(b1, out);
   }
 
   template <bool Couple>
-  void forward_b2(const Chunk &c, index_t k, Pair low, Pair up, Pair up_below, double *b1_below,
+  void forward_b2(const Chunk &c, index_t k, RowPair low, RowPair up, RowPair up_below, double *b1_below,
                   double *b1_here) const {
     Quad<Rows> in;
-    in.c[r1] = {{nullptr, low.odd, nullptr}};
+    in.c[r1] = only(low.odd);
     in.c[r2] = {{up_below.even, up.even, nullptr}};
-    in.c[b2] = {{nullptr, low.even, nullptr}};
+    in.c[b2] = only(low.even);
     double *out = c.scratch(8);
-    const auto f = factor_from_row<Couple>(d_.factor, k);
-    const T *const next[] = {w(W, r1, k + 1),  w(E, r1, k + 1),  w(S, r2, k + 1), w(N, r2, k),
-                             w(SW, b1, k + 1), w(SE, b1, k + 1), w(NW, b1, k),    w(NE, b1, k)};
-    along_row(nodes(b2), ForwardB2{f, in, Rows{{b1_below, b1_here, nullptr}}, Rows{{nullptr, out, nullptr}}, true},
-              next, fetch_);
+    Base::template forward_b2<Couple>(k, in, b1_below, b1_here, out);
     next_.store(out, k);
   }
 
@@ -125,10 +115,8 @@ private:
 
   template <bool Couple>
   void backward_b1(index_t k, double *b2_here, double *b2_above, double *out, Scaling scaling) const {
-    const auto f = factor_from_row<Couple>(d_.factor, k);
-    const Rows z2{{nullptr, b2_here, b2_above}}, in{{nullptr, &d_.b1_after_forward().at(0, k), nullptr}};
-    const T *const next[] = {w(0, b1, k + 1), w(1, b1, k + 1), w(2, b1, k + 1), w(3, b1, k + 1), dinv(b1, k + 1)};
-    along_row(nodes(b1), BackwardB1{f, in, z2, Rows{{nullptr, out, nullptr}}, scaling}, next, fetch_);
+    Base::template backward_b1<Couple>(k, only(&d_.b1_after_forward().at(0, k)), Rows{{nullptr, b2_here, b2_above}},
+                                       out, scaling);
     border(b1, out);
   }
 
@@ -137,7 +125,8 @@ private:
     double sum = 0.0;
     for (Class e : {r1, r2, b1}) {
       const double *r = e == b1 ? &d_.b1_after_forward().at(0, k) : &d_.right_hand_side()[e].at(0, k);
-      if (owns(e, k)) sum += sum_along_row(nodes(e), [r, d = dinv(e, k)](index_t h) { return r[h] * r[h] * d[h]; });
+      if (owns(e, k))
+        sum += sum_along_row(nodes(e), [r, d = this->dinv(e, k)](index_t h) { return r[h] * r[h] * d[h]; });
     }
     if (!kept || !owns(b2, k)) return sum;
     double *y = c.scratch(kept_b2);
@@ -175,29 +164,24 @@ private:
   template <bool Couple>
   void backward_red(const Chunk &c, index_t k, double *b2_here, double *b2_above, double *b1_below, double *b1_here,
                     Scaling scaling) const {
-    const auto f = factor_from_row<Couple>(d_.factor, k);
     const Rows z2{{nullptr, b2_here, b2_above}}, z1{{b1_below, b1_here, nullptr}};
     if (owns(r1, k) || owns(b2, k)) {
-      const Pair in = lower(c, k, 4);
-      const Rows r{{nullptr, solution_row(r1, k, in.odd), nullptr}};
-      const T *const next[] = {w(0, r1, k + 1), w(1, r1, k + 1), w(2, r1, k + 1), w(3, r1, k + 1), dinv(r1, k + 1)};
-      along_row(nodes(r1), BackwardR1{f, r, z1, z2, r, scaling}, next, fetch_);
+      const RowPair in = lower(c, k, 4);
+      Base::template backward_red<Couple, r1>(k, only(solution_row(r1, k, in.odd)), z1, z2, scaling);
       if (natural_.z)
-        store_z(2 * k, b2_here, in.odd);
+        store_z(2 * k, {b2_here, in.odd});
       else if (owns(b2, k))
         std::copy(b2_here + nodes(b2).h0, b2_here + nodes(b2).h1, &d_.solution()[b2].at(nodes(b2).h0, k));
     }
     if (owns(r2, k) || owns(b1, k)) {
-      const Pair in = upper(c, k, 4);
-      const Rows r{{nullptr, solution_row(r2, k, in.even), nullptr}};
-      const T *const next[] = {w(0, r2, k + 1), w(1, r2, k + 1), w(2, r2, k + 1), w(3, r2, k + 1), dinv(r2, k + 1)};
-      along_row(nodes(r2), BackwardR2{f, r, z1, z2, r, scaling}, next, fetch_);
-      if (natural_.z) store_z(2 * k + 1, in.even, b1_here);
+      const RowPair in = upper(c, k, 4);
+      Base::template backward_red<Couple, r2>(k, only(solution_row(r2, k, in.even)), z1, z2, scaling);
+      if (natural_.z) store_z(2 * k + 1, {in.even, b1_here});
     }
   }
-  void store_z(index_t b, const double *even, const double *odd) const {
+  void store_z(index_t b, const RowPair &from) const {
     const index_t n = x_.x.hi - x_.x.lo, row = (b - x_.y.lo) * n;
-    merge_row(natural_.z + row, x_.x, even, odd);
+    merge_row(natural_.z + row, x_.x, from);
     if (natural_.v_z) scale_row(natural_.z + row, natural_.v_z + row, n);
   }
 
@@ -205,13 +189,11 @@ private:
   const Extent &x_;
   NextRows next_;
   NaturalVectors natural_;
-  bool fetch_; // the factor does not fit in cache
 };
 
 // The host's answer to "sweep one grid" (rrb_apply.hpp).
 template <> class Sweeps<Host> {
 public:
-  Sweeps() = default;
   explicit Sweeps(const Extent &finest) : scratch_(finest.x) {}
 
   template <bool Couple, class T>

@@ -8,20 +8,6 @@
 
 namespace petscrrb::rrb {
 
-// The box and what is `steps` around it; not past an end of the domain, except around a ring whose colours alternate
-// across the seam. Coordinates go on there: the point -1 is the last one once more.
-inline Side widened(const Side &s, index_t steps) {
-  if (s.hi <= s.lo) return s;
-  Side w = s;
-  w.lo = s.wraps() ? s.lo - steps : std::max<index_t>(s.lo - steps, 0);
-  w.hi = s.wraps() ? s.hi + steps : std::min(s.hi + steps, s.n);
-  return w;
-}
-inline Extent widened(const Extent &x, index_t steps) {
-  if (x.empty()) return x;
-  return {widened(x.x, steps), widened(x.y, steps)};
-}
-
 // Rank j * columns + i has the points x[i] <= a < x[i + 1], y[j] <= b < y[j + 1] of the finest grid; there may be none.
 class Boxes {
 public:
@@ -47,9 +33,7 @@ private:
   }
   static Extent on_grid(Extent x, int g) {
     for (; g > 0; --g) x = x.coarser();
-    if (x.x.n == 1) x.x.periodic = false;
-    if (x.y.n == 1) x.y.periodic = false;
-    return x;
+    return folded(x);
   }
 
   std::vector<index_t> x_, y_; // cuts

@@ -2,7 +2,6 @@
 // (docs/design_ranks.md).
 #pragma once
 
-#include "pc/rrb/ranks/amli_ranks.hpp"
 #include "pc/rrb/ranks/black_ranks.hpp"
 #include "pc/rrb/ranks/distributed_grid.hpp"
 #include "pc/rrb/ranks/gather.hpp"
@@ -32,7 +31,10 @@ public:
   double *coarse_z() override { return tail_->coarse_z(); }
 
   int steps() const override { return int(amli_.size()) + tail_->steps(); }
-  AmliStep &step(int k) override;
+  AmliStep &step(int k) override {
+    if (is_below(k)) return *below_[k - int(amli_.size())];
+    return *amli_[k];
+  }
   double *work(int k = 0) const override { return is_below(k) ? tail_->work(k - int(amli_.size())) : z_.data(); }
 
   LastBlock &last_block() override { return tail_->last_block(); }
@@ -41,41 +43,59 @@ public:
 
   // g: up to the gathered grid. An application from grid 1 on, which is one with energy, begins with add_up_below().
   NextGrid right_hand_side(int g) const override { return g < 1 || g > gathered_ ? NextGrid() : next_grid(g - 1); }
-  NextGrid solution(int g) const override;
+  NextGrid solution(int g) const override {
+    if (g < 1 || g > gathered_) return {};
+    return {{}, grids_[g - 1].next_solution(), false, next_box(g - 1)};
+  }
   Terms energy() const override { return total_.terms(); }
-  BlackLevel black_level() const override; // where the finest grid is not the gathered one; so what follows
-  StencilOut<Split> rows(const PreparedStencil &) override;
-  Quad<Dense> residual(const double *r, const double *v) override;
-  void exchange_solution() override;
-  void exchange_b1(const Dense &, const Sums &) override;
+
+  // Where the finest grid is not the gathered one.
+  BlackLevel black_level() const override {
+    if (!gathered_) return {};
+    return {grids_.finest(), right_hand_side(1), solution(1), BlackRanks::around};
+  }
+  StencilOut<Split> rows(const PreparedStencil &s) override {
+    take_matrix(s);
+    grids_.finest().exchange_rows(ranks_);
+    return grids_.finest().matrix_out();
+  }
+  Quad<Dense> residual(const double *r, const double *v) override {
+    sweeps_.take(on_, extent_, grids_.finest().right_hand_side(), r, v);
+    grids_.finest().exchange_right_hand_side(ranks_);
+    return grids_.finest().right_hand_side();
+  }
+  void exchange_solution() override {
+    if (gathered_ == 1)
+      take_gathered(0);
+    else
+      grids_.finest().exchange_solution(ranks_, wide_b2_);
+  }
+  // A plan is for the four classes of a field, whose third one is b1.
+  void exchange_b1(const Dense &a, const Sums &sums) override {
+    const DenseLayout &layout = grids_.finest().layout();
+    exchange(wide_b1_, a.p - layout.place(0, 0) - b1 * layout.size(), sums);
+  }
   void add_up(const Sums &sums) override { gather_.sums().add(sums); }
-  void add_up_below(const Sums &) override;
+  void add_up_below(const Sums &sums) override {
+    sums_ = sums;
+    energy_.start();
+  }
 
   const Extent &extent() const override { return extent_; } // the rank's box
   const Options &options() const override { return options_; }
   Precision precision() const override { return gathered_ ? precision_of<T, First> : tail_->precision(); }
   std::size_t bytes() const override;
-  std::vector<index_t> unknowns_by_level() const override;
+  std::vector<index_t> unknowns_by_level() const override { return black_nodes(boxes_.all(0), options_.levels); }
 
 private:
   template <class V> using Array = typename Backend::template Array<V>;
 
-  const DistributedArrays<Backend> &grid_at(int g) const {
-    return g ? static_cast<const DistributedArrays<Backend> &>(*coarser_[g - 1]) : *finest_;
-  }
-  template <class Op> void with_grid(int g, const Op &op) const {
-    if (g == 0)
-      op(*finest_);
-    else
-      op(*coarser_[g - 1]);
-  }
   Extent next_box(int g) const { return boxes_.extent(ranks_.rank(), g + 1); }
   // where the right-hand side of grid g goes on
   NextGrid next_grid(int g) const {
-    if (g + 1 < gathered_) return {coarser_[g]->vector().q, {}, true, next_box(g)};
+    if (g + 1 < gathered_) return {grids_[g + 1].right_hand_side(), {}, true, next_box(g)};
     return {{}, natural_order(gather_.mine(), next_box(g)), false, next_box(g)};
   }
-  void make_amli();
   class Step;      // of AMLI
   class StepBelow; // one of the tail's
   bool is_below(int k) const { return k >= int(amli_.size()); }
@@ -85,14 +105,22 @@ private:
   const Step *amli_above() const;
   void take_matrix(const PreparedStencil &);
   void take_gathered(int g) const {
-    grid_at(g).take_solution(on_, natural_order(z_.data(), gather_.all()), gather_.all());
+    grids_[g].take_solution(on_, natural_order(z_.data(), gather_.all()), gather_.all());
   }
-  void fold();
-  void start_down(const double *r, Part part);
-  void gather_down();
-  Sums take_sums();
+  // Those that an application adds up, and the energy of own red nodes.
+  Sums take_sums() {
+    Sums sums = std::exchange(sums_, {});
+    total_.start();
+    sums.add(energy_.terms(), total_.take(1));
+    return sums;
+  }
   void add_rest_of_energy();
-  void exchange(const Plan &, double *array, const Sums &);
+  // sums: those that are added meanwhile, or none
+  void exchange(const Plan &plan, double *array, const Sums &sums) {
+    if (sums.count && ranks_.exchange_and_add(plan, array, sums)) return;
+    if (sums.count) add_up(sums);
+    ranks_.exchange(plan, array);
+  }
   Outcome distributed_outcome() const;
 
   const Backend &on_;
@@ -102,8 +130,8 @@ private:
   Options options_;
   Extent extent_;
   Gather<Backend> gather_;
-  std::unique_ptr<DistributedGrid<Backend, First>> finest_; // where it is not the gathered one
-  std::vector<std::unique_ptr<DistributedGrid<Backend, T>>> coarser_;
+  template <class V> using Grid = DistributedGrid<Backend, V>;
+  Grids<Grid, DistributedArrays<Backend>, First, T> grids_; // above the gathered one
   BoxSweeps<Backend> sweeps_;
   std::unique_ptr<Factorization> tail_;
   Array<double> stencil_, r_, z_; // of the gathered grid

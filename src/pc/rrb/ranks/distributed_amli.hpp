@@ -5,6 +5,33 @@
 
 namespace petscrrb::rrb {
 
+// What a step on boxes needs of other ranks: what is around the box, and sums of all.
+template <class Backend> class BordersOnRanks {
+public:
+  // gather: for sums; must outlive this
+  BordersOnRanks(Ranks &ranks, const Gather<Backend> &gather, const Boxes &boxes, int g, index_t block)
+      : ranks_(ranks), gather_(gather), slots_(boxes.extent(ranks.rank(), g), block),
+        plan_(make_plan(boxes, g, ranks.rank(), block, Exchanged::all, 0, 1)) {}
+
+  DenseLayout layout() const { return slots_.layout; }
+  // x: the four classes of one array, one after the other
+  void fill(const Backend &, const Quad<Dense> &x) const {
+    ranks_.exchange(plan_, x[r1].p - slots_.layout.place(0, 0));
+  }
+  void add_up(const Backend &, const Scalars<Backend> &scalars, std::size_t i) const {
+    Sums sum;
+    sum.add({scalars.at(i), 1}, scalars.data() + i);
+    gather_.sums().add(sum);
+  }
+  void prepare() const { ranks_.prepare(plan_); }
+
+private:
+  Ranks &ranks_;
+  const Gather<Backend> &gather_;
+  Slots slots_;
+  Plan plan_;
+};
+
 // At the gathered grid or above it.
 template <class Backend, class T, class First> class DistributedRrb<Backend, T, First>::Step final : public AmliStep {
 public:
@@ -45,7 +72,7 @@ public:
       return whole_->second_right_hand_side(on_, whole_classes(of_.z_.data(), x),
                                             by_classes(natural_order(of_.r_.data(), x)));
     }
-    const DistributedArrays<Backend> &before = of_.grid_at(grid_ - 1);
+    const DistributedArrays<Backend> &before = of_.grids_[grid_ - 1];
     if (in_place()) {
       before.exchange_solution(of_.ranks_, before.solutions());
       return above_->second_right_hand_side(on_, solution(), vector().q);
@@ -78,7 +105,8 @@ public:
       whole_->add_energy(on_, by_classes(natural_order(of_.z_.data(), of_.gather_.all())), of_.total_);
   }
   index_t energy_parts() const {
-    return whole_ ? whole_->energy_parts() : std::max(of_.grid_at(grid_ - 1).kept_parts(), above_->energy_parts());
+    return whole_ ? whole_->energy_parts()
+                  : std::max(BoxSweeps<Backend>::kept_parts(of_.grids_[grid_ - 1].extent), above_->energy_parts());
   }
   std::size_t bytes() const { return above_ ? above_->bytes() : whole_->bytes(); }
 
@@ -86,17 +114,17 @@ private:
   // Above, the right-hand side is still where it was after a visit, if the backend keeps it, and with the solution comes what
   // the product needs around it, if no neighbours are beyond the seam of an odd ring.
   bool in_place() const {
-    const Extent &x = of_.grid_at(grid_ - 1).own();
+    const Extent &x = of_.grids_[grid_ - 1].extent;
     return Backend::on_device && !x.x.odd_ring() && !x.y.odd_ring();
   }
-  Split vector() const { return of_.grid_at(grid_).vector(); }
+  Split vector() const { return of_.grids_[grid_].vector(); }
   // where the grid before has it
-  Quad<Strided<2>> solution() const { return by_classes(of_.grid_at(grid_ - 1).next_solution()); }
+  Quad<Strided<2>> solution() const { return by_classes(of_.grids_[grid_ - 1].next_solution()); }
   // op(amli, right-hand side, solution): the arrays of its grid where the hierarchy has them, by coordinates.
   template <class Op> void with_vector(const Op &op) const {
     const Extent &x = of_.gather_.all();
     if (above_)
-      op(*above_, vector(), of_.grid_at(grid_ - 1).next_solution());
+      op(*above_, vector(), of_.grids_[grid_ - 1].next_solution());
     else
       op(*whole_, natural_order(of_.r_.data(), x), natural_order(of_.z_.data(), x));
   }
@@ -127,17 +155,6 @@ private:
   DistributedRrb &of_;
   AmliStep &step_;
 };
-
-template <class Backend, class T, class First> void DistributedRrb<Backend, T, First>::make_amli() {
-  for (int g = 0; g <= gathered_; ++g)
-    if (options_.amli_at(g)) amli_.push_back(std::make_unique<Step>(*this, g));
-  for (int k = 0; k < tail_->steps(); ++k) below_.push_back(std::make_unique<StepBelow>(*this, tail_->step(k)));
-}
-
-template <class Backend, class T, class First> AmliStep &DistributedRrb<Backend, T, First>::step(int k) {
-  if (is_below(k)) return *below_[k - int(amli_.size())];
-  return *amli_[k];
-}
 
 template <class Backend, class T, class First>
 auto DistributedRrb<Backend, T, First>::amli_above() const -> const Step * {

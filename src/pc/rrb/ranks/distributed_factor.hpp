@@ -10,9 +10,7 @@ DistributedRrb<Backend, T, First>::DistributedRrb(const Backend &on, Ranks &rank
                                                   int gathered)
     : on_(on), ranks_(ranks), boxes_(boxes), gathered_(gathered), options_(o), extent_(boxes.extent(ranks.rank(), 0)),
       gather_(on, ranks, boxes, gathered), sweeps_(extent_), counts_(4 * gathered) {
-  if (gathered) finest_ = std::make_unique<DistributedGrid<Backend, First>>(boxes, 0, ranks.rank(), o.block);
-  for (int g = 1; g < gathered; ++g)
-    coarser_.push_back(std::make_unique<DistributedGrid<Backend, T>>(boxes, g, ranks.rank(), o.block));
+  for (int g = 0; g < gathered; ++g) grids_.add(boxes, g, ranks.rank(), o.block);
   Options below = o;
   below.levels -= 2 * gathered;
   below.storage_grids = std::max(0, o.storage_grids - gathered);
@@ -26,9 +24,11 @@ DistributedRrb<Backend, T, First>::DistributedRrb(const Backend &on, Ranks &rank
   r_.resize(n);
   z_.resize(n);
   index_t parts = 0;
-  for (int g = 0; g < gathered; ++g) parts += grid_at(g).energy_parts();
+  for (int g = 0; g < gathered; ++g) parts += BoxSweeps<Backend>::parts(grids_[g].extent);
   index_t rest = PartialSum<Backend>::parts({0, n, 0, 1});
-  make_amli();
+  for (int g = 0; g <= gathered; ++g)
+    if (o.amli_at(g)) amli_.push_back(std::make_unique<Step>(*this, g));
+  for (int k = 0; k < tail_->steps(); ++k) below_.push_back(std::make_unique<StepBelow>(*this, tail_->step(k)));
   index_t kept = 0;
   for (const auto &step : amli_) {
     index_t &most = step->above() ? kept : rest;
@@ -45,9 +45,9 @@ DistributedRrb<Backend, T, First>::DistributedRrb(const Backend &on, Ranks &rank
 // The finest grid's, which is distributed: what is not given stays 0.
 template <class Backend, class T, class First>
 void DistributedRrb<Backend, T, First>::take_matrix(const PreparedStencil &s) {
-  const StencilOut<Split> m = finest_->matrix();
+  const StencilOut<Split> m = grids_.finest().matrix_out();
   const auto take = [&](const Split &to, const double *values) {
-    if (values) sweeps_.take(on_, finest_->box(to.q), {values, nullptr, nullptr, nullptr});
+    if (values) sweeps_.take(on_, extent_, to.q, values, nullptr);
   };
   take(m.X, s.X), take(m.E, s.E), take(m.N, s.N), take(m.NE, s.NE), take(m.NW, s.NW);
 }
@@ -74,45 +74,30 @@ void DistributedRrb<Backend, T, First>::refresh(const PreparedStencil &s, Lumpin
     double *keep = nullptr;
     for (const auto &step : amli_)
       if (step->grid() == g) keep = step->matrix_place();
-    with_grid(g, [&](const auto &grid) {
+    grids_.with(g, [&](const auto &grid) {
       if (g + 1 < gathered_)
-        grid.factor(on_, ranks_, lumping, coarser_[g]->matrix(), counts_.data() + 4 * g, keep);
+        grid.refresh(on_, ranks_, lumping, grids_[g + 1].matrix_out(), counts_.data() + 4 * g, keep);
       else
-        grid.factor(on_, ranks_, lumping, gathered, counts_.data() + 4 * g, keep);
+        grid.refresh(on_, ranks_, lumping, gathered, counts_.data() + 4 * g, keep);
     });
   }
   gather_.to_all(Gather<Backend>::most_fields, stencil_.data());
-  fold();
+  const index_t n = gather_.all().nodes();
+  double *p = stencil_.data();
+  if (gathered_) {
+    const Extent x = boxes_.all(gathered_ - 1).coarser(); // a ring of one point is still one
+    const auto field = [&](int i) { return NaturalField<1>{p + i * n, 0, 0, x.x.n, 1, x}; };
+    fold_rings(on_, StencilFields<NaturalField<1>, NaturalField<1>>{field(0), field(1), field(2), field(3), field(4)},
+               x);
+  }
   for (const auto &step : amli_) step->keep_matrix(natural_stencil(stencil_.data(), gather_.all()));
-  const index_t n = gather_.all().nodes();
-  double *p = stencil_.data();
   tail_->refresh({p, p + n, p + 2 * n, p + 3 * n, p + 4 * n, nullptr}, lumping);
-}
-
-// A ring of one point: corners become straight, couplings of a node with itself are none.
-template <class Backend, class T, class First> void DistributedRrb<Backend, T, First>::fold() {
-  if (!gathered_) return;
-  Extent ring = boxes_.all(gathered_ - 1).coarser();
-  const index_t n = gather_.all().nodes();
-  double *p = stencil_.data();
-  const auto field = [&](int i) { return NaturalField<1>{p + i * n, 0, 0, ring.x.n, 1, ring}; };
-  const StencilFields<NaturalField<1>, NaturalField<1>> m{field(0), field(1), field(2), field(3), field(4)};
-  const SeamAccess g(m.get(Edge{}), ring);
-  using V = std::decay_t<decltype(g.views())>;
-  if (ring.x.periodic && ring.x.n == 1) on_.for_each({0, ring.y.n, 0, 1}, FoldX<V>{g});
-  if (!ring.y.periodic || ring.y.n > 1) return;
-  if (ring.x.n == 1) ring.x.periodic = false;
-  const SeamAccess h(m.get(Edge{}), ring);
-  on_.for_each({0, ring.x.n, 0, 1}, FoldY<V>{h});
-  on_.for_each({0, ring.x.n, 0, 1}, ClearFoldY<V>{h});
 }
 
 template <class Backend, class T, class First> Outcome DistributedRrb<Backend, T, First>::outcome() const {
   const Outcome below = tail_->outcome();
   Outcome o = distributed_outcome();
-  o.unlumped += below.unlumped;
-  o.null += below.null;
-  o.unsupported += below.unsupported;
+  o.add(below.unlumped, below.null, below.unsupported);
   if (!o.ok || below.ok) return o;
   o.ok = false;
   o.failed_level = below.failed_level + 2 * gathered_;
@@ -140,37 +125,18 @@ template <class Backend, class T, class First> Outcome DistributedRrb<Backend, T
   const double *first = &all[counted];
   Outcome o;
   for (std::size_t p = 0; p < all.size(); p += told) {
-    o.unlumped += index_t(all[p]);
-    o.null += index_t(all[p + 1]);
-    o.unsupported += index_t(all[p + 2]);
+    o.add(index_t(all[p]), index_t(all[p + 1]), index_t(all[p + 2]));
     const double *failure = &all[p + counted];
     if (std::lexicographical_compare(failure, &all[p] + told, first, first + told - counted)) first = failure;
   }
-  const int at = int(first[0]), g = at / 4;
-  o.ok = at == 4 * gathered_;
-  if (o.ok) return o;
-  o.failed_level = 2 * g + (at % 4 == b1 ? 2 : 1);
-  o.failed_i = (2 * index_t(first[2]) + parity_x(Class(at % 4))) << g;
-  o.failed_j = (2 * index_t(first[1]) + parity_y(Class(at % 4))) << g;
+  if (first[0] < 4 * gathered_) o.fail(int(first[0]), index_t(first[2]), index_t(first[1]));
   return o;
 }
 
 template <class Backend, class T, class First> std::size_t DistributedRrb<Backend, T, First>::bytes() const {
-  std::size_t n = tail_->bytes() + gather_.bytes() + sweeps_.bytes() + energy_.bytes() + total_.bytes() +
-                  stencil_.bytes() + r_.bytes() + z_.bytes();
-  if (finest_) n += finest_->bytes();
-  for (const auto &grid : coarser_) n += grid->bytes();
+  std::size_t n = grids_.bytes() + tail_->bytes() + gather_.bytes() + sweeps_.bytes() + energy_.bytes() +
+                  total_.bytes() + stencil_.bytes() + r_.bytes() + z_.bytes();
   for (const auto &step : amli_) n += step->bytes();
-  return n;
-}
-
-template <class Backend, class T, class First>
-std::vector<index_t> DistributedRrb<Backend, T, First>::unknowns_by_level() const {
-  std::vector<index_t> n;
-  for (int k = 0; k <= options_.levels; ++k) {
-    const Extent x = boxes_.all(k / 2);
-    n.push_back(k % 2 ? x.nodes_of(b1).size() + x.nodes_of(b2).size() : x.nodes());
-  }
   return n;
 }
 
