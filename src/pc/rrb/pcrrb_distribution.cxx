@@ -232,7 +232,7 @@ PetscErrorCode PCRRBDistribution::MoveToBoxes(const PCRRBStencilArrays &box) con
 
 /* ExchangeRows() has brought them. The stencil is the box's if they are as they should be. */
 PetscErrorCode PCRRBDistribution::ReadRows(PC pc, Mat P, const Grid &grid, double rounding, Positive positive,
-                                           const PCRRBStencilRoom &room, PCRRBStencilArrays *box, RowFacts *facts,
+                                           PCRRBStencil *stencil, PCRRBStencilArrays *box, RowFacts *facts,
                                            ReadResult *result) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   const std::size_t own = (std::size_t)rows_.own();
@@ -244,8 +244,8 @@ PetscErrorCode PCRRBDistribution::ReadRows(PC pc, Mat P, const Grid &grid, doubl
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(PetscRRBTryTogether(comm, values_->say, [&] {
     const std::size_t r = (std::size_t)rank;
-    *box = room(same ? own : (std::size_t)((cuts_.y[r + 1] - cuts_.y[r]) * grid.n[0]), corners_, with_vector);
-    own_ = same ? *box : values_->own_room()(own, corners_, false);
+    *box = stencil->room(same ? own : (std::size_t)((cuts_.y[r + 1] - cuts_.y[r]) * grid.n[0]), corners_, with_vector);
+    own_ = same ? *box : values_->own().room(own, corners_, false);
     *facts = values_->Read(rounding, positive, own_);
   }));
   PetscCall(rows_.Restore(P, values_->on_device, &got_));
@@ -259,25 +259,24 @@ PetscErrorCode PCRRBDistribution::ReadRows(PC pc, Mat P, const Grid &grid, doubl
 }
 
 PetscErrorCode PCRRBDistribution::Read(PC pc, Mat P, const Grid &grid, Vec near_null, double rounding,
-                                       Positive positive, const PCRRBStencilRoom &room, PCRRBValues *values) {
+                                       Positive positive, PCRRBStencil *stencil, PCRRBValues *values) {
   PetscFunctionBegin;
-  *values = PCRRBValues();
   read_ = {};
   PetscCall(ExchangeRows(pc, P, grid));
   PetscCall(ReadNearNullVector(pc, near_null));
-  PetscCall(ReadRows(pc, P, grid, rounding, positive, room, &box_, &facts_, &values->result));
+  PetscCall(ReadRows(pc, P, grid, rounding, positive, stencil, &box_, &facts_, &values->result));
   if (values->result == ReadResult::refused) PetscCall(WhyRefused(pc, P, grid, values));
   if (values->result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
-  values->Take(facts_, grid);
+  values->Take(facts_);
+  values->simpler = (PetscBool)facts_.simpler(grid);
   if (values->not_positive) PetscCall(WhyRefused(pc, P, grid, values));
   values->scaled = (PetscBool)values_->scaled();
   PetscCall(read_.Take(P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBDistribution::ReadForSolver(PC pc, Mat P, const Grid &grid, double rounding,
-                                                const PCRRBStencilRoom &room, PCRRBStencilArrays *box, RowFacts *facts,
-                                                ReadResult *result) {
+PetscErrorCode PCRRBDistribution::ReadForSolver(PC pc, Mat P, const Grid &grid, double rounding, PCRRBStencil *stencil,
+                                                PCRRBStencilArrays *box, RowFacts *facts, ReadResult *result) {
   PetscRRBMatrixState now;
 
   PetscFunctionBegin;
@@ -290,7 +289,7 @@ PetscErrorCode PCRRBDistribution::ReadForSolver(PC pc, Mat P, const Grid &grid, 
     read_ = {};
     PetscCall(ExchangeRows(pc, P, grid));
     PetscCall(ExchangeVector()); /* which may be others */
-    PetscCall(ReadRows(pc, P, grid, rounding, Positive::stays, room, box, facts, result));
+    PetscCall(ReadRows(pc, P, grid, rounding, Positive::stays, stencil, box, facts, result));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -10,21 +10,30 @@
 #include "pc/rrb/pcrrb_data.h"
 #include "pc/rrb/pcrrb_row_values.h"
 
+/* Whether it is so on all ranks: they may differ where their processors do. Collective. */
+inline PetscErrorCode PCRRBAgree(MPI_Comm comm, PetscBool *yes) {
+  PetscMPIInt all = *yes;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm));
+  *yes = (PetscBool)all;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 class PCRRBDistribution : petscrrb::NotCopied {
 public:
   explicit PCRRBDistribution(std::unique_ptr<PCRRBRowValues> values)
       : values_(std::move(values)), vectors_(values_->on_device) {}
 
   PetscErrorCode FindGrid(PC, Mat, petscrrb::Grid *);
-  /* The stencil of the rank's box, where the matrix is, prepared: a room is PCRRBRoomIn() a stencil. */
+  /* The stencil of the rank's box. */
   PetscErrorCode Read(PC, Mat, const petscrrb::Grid &, Vec near_null, double rounding, petscrrb::Positive,
-                      const PCRRBStencilRoom &, PCRRBValues *);
+                      PCRRBStencil *, PCRRBValues *);
   /* The same of a matrix as it is now, which the preconditioner need not have seen, with its V, but for rows that have become
      identity rows. Positive couplings stay.
-     Where Read() has found just that, its stencil is shown again, and the room is not asked for. */
-  PetscErrorCode ReadForSolver(PC, Mat, const petscrrb::Grid &, double rounding, const PCRRBStencilRoom &,
-                               PCRRBStencilArrays *, petscrrb::RowFacts *, petscrrb::ReadResult *);
-  void weights(double *x, double *y) const { *x = facts_.weights[0], *y = facts_.weights[1]; }
+     Where Read() has found just that, its arrays are shown again, and nothing is put into the stencil. */
+  PetscErrorCode ReadForSolver(PC, Mat, const petscrrb::Grid &, double rounding, PCRRBStencil *, PCRRBStencilArrays *,
+                               petscrrb::RowFacts *, petscrrb::ReadResult *);
 
   /* The boxes of a grid of all ranks, and its grid that all of them have; may throw. */
   void SetBoxes(PC, const petscrrb::rrb::Extent &all, int levels);
@@ -45,8 +54,8 @@ private:
   PetscErrorCode Connect(Mat);
   PetscErrorCode ReadNearNullVector(PC, Vec);
   PetscErrorCode ExchangeVector();
-  PetscErrorCode ReadRows(PC, Mat, const petscrrb::Grid &, double rounding, petscrrb::Positive,
-                          const PCRRBStencilRoom &, PCRRBStencilArrays *, petscrrb::RowFacts *, petscrrb::ReadResult *);
+  PetscErrorCode ReadRows(PC, Mat, const petscrrb::Grid &, double rounding, petscrrb::Positive, PCRRBStencil *,
+                          PCRRBStencilArrays *, petscrrb::RowFacts *, petscrrb::ReadResult *);
   PetscErrorCode WhyRefused(PC, Mat, const petscrrb::Grid &, PCRRBValues *);
   PetscErrorCode MoveToBoxes(const PCRRBStencilArrays &) const;
 

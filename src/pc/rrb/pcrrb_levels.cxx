@@ -53,10 +53,8 @@ PetscBool PCRRBMayChoose(PC pc) {
 rrb::Lumping PCRRBLumpingOf(PC pc, PetscReal omega) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
   const PCRRBState *s = rrb->state;
-  double x, y;
-
-  s->backend->weights(&x, &y);
-  const double weight = (x + y) / (double)(s->grid.n[0] * s->grid.n[1] * s->grid.n[2]);
+  const double weight =
+      (s->values.weights[0] + s->values.weights[1]) / (double)(s->grid.n[0] * s->grid.n[1] * s->grid.n[2]);
   return {omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH, !s->tested && PCRRBMayChoose(pc), rrb::worth_a_choice,
           Scales::of(weight).to};
 }
@@ -86,7 +84,7 @@ static PetscErrorCode BuildOnGraph(PC pc, const rrb::Extent &extent, PetscReal o
   o.levels = rrb->levels == PETSC_DECIDE ? std::numeric_limits<int>::max() : (int)rrb->levels;
   if (rrb->levels != PETSC_DECIDE) o.last_unknowns = 1;
   o.amli_grid = !rrb->cycle_set || rrb->cycle == PC_RRB_CYCLE_AMLI;
-  PetscCall(s->backend->BuildOnGraph(pc, extent, o, (PetscBool)(rrb->precision == PC_RRB_PRECISION_SINGLE),
+  PetscCall(s->backend->BuildOnGraph(pc, extent, o, rrb->precision == PC_RRB_PRECISION_SINGLE,
                                      PCRRBLumpingOf(pc, omega), &s->core));
   if (s->everywhere) PetscCall(ShareApplications(pc));
   s->cycle = rrb->cycle_set ? rrb->cycle : s->core->options().amli_grid ? PC_RRB_CYCLE_AMLI : PC_RRB_CYCLE_V;

@@ -1,41 +1,42 @@
-/* The values of the rows that a rank of PCRRB works with, on the host. */
+/* The values of the rows that a rank of PCRRB works with. PetscSF's part is on the default stream of a device. */
 #include "pc/rrb/pcrrb_row_values.h"
 
-#include "stencil/stencil.hpp"
-
-#include "petsc/compat.h"
-
-#include <algorithm>
-#include <limits>
+#include "pc/rrb/pcrrb_where.h"
 
 using namespace petscrrb;
 
 namespace {
 
-class OnHost final : public PCRRBRowValues {
+template <class Where> class RowValues final : public PCRRBRowValues {
 public:
-  OnHost() : PCRRBRowValues(PETSC_FALSE, PetscRRBSay("PCRRB")) {}
+  explicit RowValues(Where &where)
+      : PCRRBRowValues(Where::device, where.say), where_(where), own_(PCRRBMakeStencil(where.on())) {}
 
-  std::unique_ptr<RankPattern> Pattern(const RankRows &, PetscInt) override { return nullptr; }
+  std::unique_ptr<RankPattern> Pattern(const RankRows &rows, PetscInt ghosts) override {
+    return where_.Pattern(rows, ghosts);
+  }
 
   void Prepare(const PetscRRBRankRows &rows, const Grid &grid) override {
-    grid_ = grid;
-    identity_.resize((std::size_t)(rows.own() + rows.ghosts()));
-    transposed_.assign((std::size_t)rows.other_entries(), std::numeric_limits<double>::quiet_NaN());
-    if (scaled_) v_.resize(identity_.size());
+    reader_ = nullptr; /* its memory goes first */
+    own_rows_ = (std::size_t)rows.own();
+    all_ = own_rows_ + (std::size_t)rows.ghosts();
+    where_.Ready();
+    reader_ = std::make_unique<typename Where::RankReader>(where_.on(), rows.own(), rows.ghost_places(),
+                                                           rows.other_entries(), grid);
+    if (scaled_) MoveVector();
   }
   void Set(const RankRows &got) override {
-    rows_ = got;
-#pragma omp parallel for schedule(static) if (rows_.n >= rows_for_threads)
-    for (PetscInt p = 0; p < rows_.n; ++p) {
-      identity_[(std::size_t)p] = rows_.is_identity(p);
-      if (scaled_ && identity_[(std::size_t)p]) v_[(std::size_t)p] = 1.0;
-    }
+    got_ = got;
+    where_.Do([&] {
+      reader_->set(got);
+      if (scaled_) (void)reader_->take_vector(v_.data(), v_.data());
+    });
   }
   PetscErrorCode Exchange(const PetscRRBRankRows &rows) override {
     PetscFunctionBegin;
-    PetscCall(rows.ExchangeTransposed(PETSC_FALSE, rows_, transposed_.data()));
-    PetscCall(rows.ExchangeRows(PETSC_FALSE, MPI_UNSIGNED_CHAR, identity_.data(), identity_.data() + rows_.n));
+    PetscCall(rows.ExchangeTransposed(Where::device, got_, reader_->transposed()));
+    PetscCall(
+        rows.ExchangeRows(Where::device, MPI_UNSIGNED_CHAR, reader_->identity(), reader_->identity() + own_rows_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -43,39 +44,54 @@ public:
     const PetscScalar *x;
 
     PetscFunctionBegin;
-    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)near_null), PetscRRBSay("PCRRB"),
-                                  [&] { v_.resize(identity_.size()); }));
-    PetscCall(VecGetArrayRead(near_null, &x));
-    RowFacts found;
-    take_vector(rows_.n, identity_.data(), x, v_.data(), found);
-    *usable = found.useless_row == no_row;
-    PetscCall(VecRestoreArrayRead(near_null, &x));
+    PetscCall(PCRRBGetArray(Where::device, near_null, &x));
+    const PetscErrorCode taken = PetscRRBTryTogether(PetscObjectComm((PetscObject)near_null), say, [&] {
+      if (v_.size() != all_) v_.resize(all_);
+      where_.Ready();
+      *usable = reader_->take_vector(x, v_.data());
+    });
+    PetscCall(PCRRBRestoreArray(Where::device, near_null, &x));
+    PetscCall(taken);
     scaled_ = true;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   double *vector() override { return v_.data(); }
 
   RowFacts Read(double rounding, Positive positive, const PCRRBStencilArrays &to) override {
-    if (to.v) std::copy_n(v_.data(), rows_.n, to.v);
-    return rrb::read_rows(rrb::reading(rows_, transposed_.data(), identity_.data(), scaled_ ? v_.data() : nullptr,
-                                       grid_, rounding, positive, to.of),
-                          grid_);
+    where_.Ready();
+    if (to.v) where_.on().copy(to.v, v_.data(), own_rows_);
+    return reader_->read(scaled_ ? v_.data() : nullptr, rounding, positive, to.of);
   }
-  PCRRBStencilRoom own_room() override { return PCRRBRoomIn(own_); }
-  double bytes() const override {
-    return 8.0 * (double)(own_.C.size() + own_.E.size() + own_.N.size() + own_.NE.size() + own_.NW.size() +
-                          transposed_.size() + v_.size()) +
-           (double)identity_.size();
-  }
+  PCRRBStencil &own() override { return *own_; }
+  double bytes() const override { return own_->bytes() + (double)(v_.bytes() + (reader_ ? reader_->bytes() : 0)); }
 
 private:
-  RankRows rows_; /* as they were got */
-  Grid grid_;
-  Flags identity_;
-  std::vector<double> transposed_, v_;
-  Stencil own_;
+  using Array = typename Where::template Array<double>;
+
+  /* That of own rows stays; the number of ghosts may be another one. */
+  void MoveVector() {
+    if (v_.size() == all_) return;
+    Array v(all_);
+    where_.on().copy(v.data(), v_.data(), own_rows_);
+    where_.Wait();
+    v_ = std::move(v);
+  }
+
+  Where &where_;
+  RankRows got_;
+  std::unique_ptr<typename Where::RankReader> reader_;
+  std::size_t own_rows_ = 0, all_ = 0;
+  Array v_;
+  const std::unique_ptr<PCRRBStencil> own_;
 };
 
 } // namespace
 
-std::unique_ptr<PCRRBRowValues> PCRRBRowValuesOnHost() { return std::make_unique<OnHost>(); }
+template <class Where> std::unique_ptr<PCRRBRowValues> PCRRBMakeRowValues(Where &where) {
+  return std::make_unique<RowValues<Where>>(where);
+}
+
+template std::unique_ptr<PCRRBRowValues> PCRRBMakeRowValues(PCRRBHostWork &);
+#if PETSCRRB_ON_DEVICES
+template std::unique_ptr<PCRRBRowValues> PCRRBMakeRowValues(PCRRBDeviceWork &);
+#endif

@@ -1,38 +1,12 @@
-/* The values of the rows that a rank of PCRRB works with, own ones and ghosts, where the matrix is: on the host
-   (pcrrb_row_values.cxx) or on a device (pcrrb_row_values_cuda.cxx). All arrays are there. */
+/* The values of the rows that a rank of PCRRB works with, own ones and ghosts, where the matrix is. All arrays are there. */
 #pragma once
 
+#include "grid/pattern.hpp"
+#include "pc/rrb/pcrrb_stencil.h"
 #include "petsc/agree.h"
 #include "petsc/rank_rows.h"
-#include "grid/pattern.hpp"
-#include "pc/rrb/ranks/read_rows.hpp"
 
-#include <functional>
 #include <memory>
-
-/* A prepared stencil to be written, with the v of its points. */
-struct PCRRBStencilArrays {
-  petscrrb::rrb::PreparedStencil of;
-  double *v = nullptr;
-};
-
-/* Makes room for n points in a stencil of the same memory; may throw. */
-using PCRRBStencilRoom = std::function<PCRRBStencilArrays(std::size_t n, bool corners, bool scaled)>;
-
-/* s: Stencil or cuda::DeviceStencil; must outlive what is returned */
-template <class Stencil> PCRRBStencilRoom PCRRBRoomIn(Stencil &s) {
-  return [&s](std::size_t n, bool corners, bool scaled) {
-    const auto room = [](auto &a, std::size_t size) -> double * {
-      if (a.size() != size) a.resize(size);
-      return size ? a.data() : nullptr;
-    };
-    PCRRBStencilArrays to;
-    to.of.X = room(s.C, n), to.of.E = room(s.E, n), to.of.N = room(s.N, n);
-    to.of.NE = room(s.NE, corners ? n : 0), to.of.NW = room(s.NW, corners ? n : 0);
-    to.v = room(s.v, scaled ? n : 0);
-    return to;
-  };
-}
 
 class PCRRBRowValues {
 public:
@@ -58,7 +32,7 @@ public:
 
   /* The stencil of own rows, and their part of what all find; may throw. v: copied, if there is room for it. Waits. */
   virtual petscrrb::RowFacts Read(double rounding, petscrrb::Positive, const PCRRBStencilArrays &) = 0;
-  virtual PCRRBStencilRoom own_room() = 0; /* for own rows that are not the box's points */
+  virtual PCRRBStencil &own() = 0; /* room for the stencil of own rows that are not the box's points */
   virtual double bytes() const = 0;
 
 protected:
@@ -66,6 +40,5 @@ protected:
   bool scaled_ = false;
 };
 
-std::unique_ptr<PCRRBRowValues> PCRRBRowValuesOnHost();
-class PetscRRBStream;
-std::unique_ptr<PCRRBRowValues> PCRRBRowValuesOnDevice(PetscRRBStream &); /* which must outlive them */
+/* Where: PCRRBHostWork or PCRRBDeviceWork, which must outlive them */
+template <class Where> std::unique_ptr<PCRRBRowValues> PCRRBMakeRowValues(Where &);

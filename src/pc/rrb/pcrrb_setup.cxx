@@ -2,7 +2,6 @@
    pcrrb_levels.cxx. */
 #include "pc/rrb/pcrrb_data.h"
 #include "pc/set_up.h"
-#include "stencil/refusal.hpp"
 
 using namespace petscrrb;
 
@@ -15,55 +14,17 @@ PetscErrorCode PCReset_RRB(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBTakeFactsOfGraph(PC pc, const rrb::MatrixReader &reader, PetscInt rows, RowFacts *f,
-                                     PCRRBValues *values) {
-  constexpr double most_positive = 0.4; /* of the couplings */
-  const index_t pairs = reader.couplings() / 2;
-
-  PetscFunctionBegin;
-  f->weights[0] = f->norm * (double)rows;
-  values->result = f->result();
-  values->Take(*f);
-  values->scaled = (PetscBool)(reader.prepared().v != nullptr);
-  if (values->result == ReadResult::refused) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscRRBTry("PCRRB", [&] {
-    if (values->not_positive)
-      values->why = not_positive("row " + std::to_string(f->bad_pivot));
-    else if ((double)f->positive > most_positive * (double)pairs) {
-      values->result = ReadResult::refused;
-      values->why = std::to_string(f->positive) + " of its " + std::to_string(pairs) +
-                    " off-diagonal pairs of entries are positive, and RRB is for matrices where nearly all are "
-                    "negative. Use another preconditioner, such as -pc_type gamg";
-    }
-  }));
-  if (f->useless_row != no_row)
-    PetscCall(PetscInfo(
-        pc, "The near null space is 0 or not finite at some row: the constant vector is taken in its place\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ReadRows(PC pc, PetscBool anew) {
-  PCRRBState *s = ((PC_RRB *)pc->data)->state;
-  Vec near_null = s->near_null.vector;
-
-  PetscFunctionBegin;
-  if (near_null && s->everywhere) PetscCall(s->everywhere->ToAll(near_null, &near_null));
-  if (s->on_graph)
-    PetscCall(s->backend->ReadGraph(pc, s->rows, anew, near_null, s->near_null.rounding, &s->values));
-  else
-    PetscCall(s->backend->Read(pc, s->rows, s->grid, near_null, s->near_null.rounding,
-                               s->support ? Positive::stays : Positive::moves, &s->values));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Values of Pmat into the stencil or the graph; anew: it may have other nonzeros; *rebuild where they are of another kind than at the last setup. */
 static PetscErrorCode ReadValues(PC pc, PetscBool anew, PetscBool *rebuild) {
   PCRRBState *s = ((PC_RRB *)pc->data)->state;
+  Vec near_null;
 
   PetscFunctionBegin;
   s->as_built = PETSC_FALSE;
   PetscCall(s->near_null.Take(pc));
-  PetscCall(ReadRows(pc, anew));
+  near_null = s->near_null.vector;
+  if (near_null && s->everywhere) PetscCall(s->everywhere->ToAll(near_null, &near_null));
+  PetscCall(s->backend->Read(pc, anew, near_null));
   PetscCheck(s->values.result != ReadResult::refused, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
              "PCRRB cannot use this matrix: %s", s->values.why.c_str());
   *rebuild = (PetscBool)(s->values.result == ReadResult::rebuild || (s->core && s->values.simpler));
@@ -225,11 +186,10 @@ static PetscErrorCode ReportFailure(PC pc) {
 
 static PetscErrorCode ReportWarnings(PC pc) {
   const PCRRBState *s = ((PC_RRB *)pc->data)->state;
-  double x, y;
+  const double x = s->values.weights[0], y = s->values.weights[1];
 
   PetscFunctionBegin;
   if (s->support) PetscFunctionReturn(PETSC_SUCCESS);
-  s->backend->weights(&x, &y);
   if (x > 50 * y || y > 50 * x)
     PetscCall(PetscInfo(pc,
                         "The couplings in %s are %.0f times stronger than in %s: RRB converges slowly on strongly "
@@ -241,9 +201,7 @@ static PetscErrorCode ReportWarnings(PC pc) {
 static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
   PCRRBState *s = ((PC_RRB *)pc->data)->state;
   const PetscBool ranks = (PetscBool)(s->rows.on_ranks && !s->everywhere);
-  const auto create = [&](PetscBool device, auto *b) {
-    return device ? PETSCRRB_ON_DEVICE(PCRRBCreateCuda)(ranks, b) : PCRRBCreateHost(ranks, b);
-  };
+  const auto create = [&](PetscBool device, auto *b) { return PCRRBCreateBackend(device, ranks, b); };
 
   return PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCRRB", [&] {
     return PetscRRBChooseBackend(
