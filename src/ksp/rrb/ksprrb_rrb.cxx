@@ -2,7 +2,7 @@
 #include "ksp/rrb/core/rrb_iteration.hpp"
 #include "ksp/rrb/ksprrb_fused.h"
 #include "ksp/rrb/ksprrb_inside.h"
-#include "pc/rrb/pcrrb_distribution.h"
+#include "pc/rrb/pcrrb_data.h"
 
 using namespace petscrrb;
 
@@ -81,17 +81,16 @@ private:
   }
   PetscErrorCode RefreshOnRanks(PC pc, Mat A, const Grid &grid, KSPRRBValues *values) {
     const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-    PCRRBStencilArrays read;
+    rrb::PreparedStencil read;
     RowFacts facts;
-    ReadResult result;
     PetscBool ok = PETSC_FALSE;
 
     PetscFunctionBegin;
-    PetscCall(matrix_->ReadForSolver(pc, A, grid, rounding, stencil_.get(), &read, &facts, &result));
-    *values = KSPRRBValuesOf(result, facts.zero_rows);
+    PetscCall(matrix_->ReadForSolver(pc, A, grid, rounding, stencil_.get(), &read, &facts));
+    *values = KSPRRBValuesOf(facts.result(), facts.zero_rows);
     if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscRRBTryTogether(
-        comm, say_, [&] { KSPRRBDoAt(stream_, [&] { ok = (PetscBool)(Take(read.of) == KSP_RRB_VALUES_OK); }); }));
+        comm, say_, [&] { KSPRRBDoAt(stream_, [&] { ok = (PetscBool)(Take(read) == KSP_RRB_VALUES_OK); }); }));
     PetscCall(PCRRBAgree(comm, &ok));
     if (!ok) *values = KSP_RRB_VALUES_NOT_POSITIVE;
     PetscFunctionReturn(PETSC_SUCCESS);

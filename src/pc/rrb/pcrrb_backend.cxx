@@ -1,5 +1,8 @@
 /* The backend of PCRRB: one class for the host and for a device, on any number of ranks. */
+#include "pc/rrb/graph/matrix_reader.hpp"
 #include "pc/rrb/pcrrb_on_ranks.h"
+
+#include <numeric>
 
 using namespace petscrrb;
 
@@ -56,7 +59,7 @@ public:
   }
   PetscErrorCode ViewRanks(PetscViewer viewer) override {
     PetscFunctionBegin;
-    if (on_ranks_) PetscCall(on_ranks_->matrix.View(viewer));
+    if (on_ranks_) PetscCall(on_ranks_->View(viewer));
     if (ranks()) PetscCall(where_.ViewTransport(viewer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -98,6 +101,7 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  PetscErrorCode ConnectRows(Mat P, const RankRows &, const std::vector<PetscInt> &places, std::unique_ptr<rrb::Ranks>);
   void ReadGraph(const PCRRBState &, PetscBool anew, const PetscScalar *near_null, PCRRBValues *);
   PetscErrorCode ReadHere(PC, PetscBool anew, Vec near_null);
   PetscErrorCode AskWhetherBroken(PCRRBValues *) const;
@@ -137,12 +141,47 @@ template <class Where> PetscErrorCode Backend<Where>::FindGrid(PC pc, const Pets
   PetscFunctionBegin;
   graph_ = nullptr;
   if (on_ranks_) {
-    PetscCall(on_ranks_->matrix.FindGrid(pc, P.on_ranks, grid));
+    PetscCall(on_ranks_->FindGrid(pc, P.on_ranks, grid));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   const PetscRRBRows rows = where_.Rows(P.csr);
   PetscCall(find(pc, pc->pmat, Widest::flat, rrb->grid, "-pc_rrb_grid", rows, grid));
   if (!grid->n[0]) PetscCall(PetscRRBFindGridOrNone(pc, pc->pmat, Widest::star, rrb->grid, "-pc_rrb_grid", rows, grid));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What brings the rows of all ranks to each, of ranks of its own. Collective; may throw. */
+template <class Where>
+PetscErrorCode Backend<Where>::ConnectRows(Mat P, const RankRows &mine, const std::vector<PetscInt> &places,
+                                           std::unique_ptr<rrb::Ranks> ranks) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)P);
+  const PetscInt *ranges, *of_others;
+  PetscMPIInt rank;
+  PetscInt ghosts;
+  MatInfo info[2];
+  Mat parts[2];
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(MatGetOwnershipRanges(P, &ranges));
+  PetscCall(MatMPIAIJGetSeqAIJ(P, &parts[0], &parts[1], &of_others));
+  PetscCall(MatGetSize(parts[1], nullptr, &ghosts));
+  for (int b = 0; b < 2; ++b) PetscCall(MatGetInfo(parts[b], MAT_LOCAL, &info[b]));
+  const auto own = (index_t)info[0].nz_used;
+  const std::vector<index_t> nonzeros =
+      PetscRRBAllGather(comm, MPIU_INT64, std::vector<index_t>{own + (index_t)info[1].nz_used});
+  const index_t all = std::accumulate(nonzeros.begin(), nonzeros.end(), index_t(0));
+  PetscCheck(all <= std::numeric_limits<rrb::node_t>::max(), comm, PETSC_ERR_SUP,
+             "PCRRB on no 2D grid has all rows on each rank, and %lld nonzeros are too many", (long long)all);
+  PetscCall(PetscRRBTryTogether(comm, where_.say, [&] {
+    std::vector<index_t> n;
+    for (std::size_t r = 0; r < nonzeros.size(); ++r) n.push_back(ranges[r + 1] - ranges[r]);
+    where_.MakeRanks(comm, &ranks);
+    rows_ = rrb::make_rows_of_ranks(where_.on(), std::move(ranks), n, nonzeros);
+    rows_->pack(mine, own, ranges[rank], {of_others, of_others + ghosts}, places);
+  }));
+  rows_->gather();
+  PetscCall(PetscRRBTryTogether(comm, where_.say, [&] { rows_->put_together(); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -159,7 +198,7 @@ PetscErrorCode Backend<Where>::GatherRows(PC pc, Mat P, const std::vector<PetscI
   PetscCall(PetscRRBRankRowsGet(P, Where::device, &mine));
   const PetscErrorCode code = Together([&]() -> PetscErrorCode {
     PetscFunctionBegin;
-    if (places) PetscCall(PCRRBGatherPattern(P, mine, *places, where_, std::move(ranks), &rows_));
+    if (places) PetscCall(ConnectRows(P, mine, *places, std::move(ranks)));
     *csr = rows_->gather_values(mine);
     PetscFunctionReturn(PETSC_SUCCESS);
   });
@@ -267,8 +306,7 @@ template <class Where> PetscErrorCode Backend<Where>::Read(PC pc, PetscBool anew
   PetscFunctionBegin;
   s.values = PCRRBValues();
   if (on_ranks_)
-    PetscCall(on_ranks_->matrix.Read(pc, s.rows.on_ranks, s.grid, near_null, s.near_null.rounding, s.positive(),
-                                     stencil_.get(), &s.values));
+    PetscCall(on_ranks_->Read(pc, s.rows.on_ranks, near_null, stencil_.get()));
   else
     PetscCall(ReadHere(pc, anew, near_null));
   if (Where::device && (on_ranks_ || s.on_graph)) PetscCall(AskWhetherBroken(&s.values));

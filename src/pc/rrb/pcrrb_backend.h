@@ -6,6 +6,7 @@
 #include "stencil/weights.hpp"
 #include "petscrrb.h"
 #include "pc/rrb/pcrrb_coarse.h"
+#include "pc/rrb/pcrrb_stencil.h"
 #include "pc/rrb/core/cycle.hpp"
 #include "pc/rrb/core/rrb.hpp"
 
@@ -33,12 +34,34 @@ struct PCRRBValues {
   }
 };
 
-class PCRRBDistribution;
 class PetscRRBStream;
+class PetscRRBBoxVectors;
 namespace petscrrb::rrb {
 class BlackRanks;
 class Ranks;
 } // namespace petscrrb::rrb
+
+/* A matrix on several ranks, of which each has a box of the grid. A Mat is Amat or Pmat as a MATMPIAIJ. */
+class PCRRBDistribution : petscrrb::NotCopied {
+public:
+  virtual ~PCRRBDistribution() = default;
+  /* The stencil of the rank's box of a matrix as it is now, which the preconditioner need not have seen, with its V, but for rows that have
+     become identity rows. Positive couplings stay. Where the preconditioner has read just that, *A is its own, and nothing is put into the stencil. */
+  virtual PetscErrorCode ReadForSolver(PC, Mat, const petscrrb::Grid &, double rounding, PCRRBStencil *,
+                                       petscrrb::rrb::PreparedStencil *A, petscrrb::RowFacts *) = 0;
+  /* Boxes are not what the rows are where parts of lines are on another rank than their line. */
+  virtual const PetscRRBBoxVectors &vectors() const = 0;
+};
+
+/* Whether it is so on all ranks: they may differ where their processors do. Collective. */
+inline PetscErrorCode PCRRBAgree(MPI_Comm comm, PetscBool *yes) {
+  PetscMPIInt all = *yes;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm));
+  *yes = (PetscBool)all;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* What an iteration on PCRRB's factorization (KSPRRB) is made of; of one build. */
 struct PCRRBParts {

@@ -1,118 +1,99 @@
-/* What the backend of PCRRB has besides where the matrix is on several ranks. */
+/* What the backend of PCRRB has besides where the matrix is on several ranks: how the grid is dealt out to them, and what each reads of its
+   rows. A Mat is Pmat as a MATMPIAIJ. */
 #pragma once
 
-#include "pc/rrb/graph/matrix_reader.hpp"
-#include "pc/rrb/pcrrb_distribution.h"
 #include "pc/rrb/pcrrb_where.h"
+#include "pc/rrb/ranks/distributed.hpp"
+#include "pc/rrb/ranks/graph_on_ranks.hpp"
+#include "petsc/box_vectors.h"
+#include "petsc/overlap.h"
+#include "petsc/rank_rows.h"
 
-#include <numeric>
-
-/* *rows: what brings the rows of all ranks to each, of ranks of its own. Collective; may throw. */
-template <class Where>
-PetscErrorCode PCRRBGatherPattern(Mat P, const petscrrb::RankRows &mine, const std::vector<PetscInt> &places,
-                                  Where &where, std::unique_ptr<petscrrb::rrb::Ranks> ranks,
-                                  std::unique_ptr<petscrrb::rrb::RowsOfRanks> *rows) {
-  using petscrrb::index_t;
-  const MPI_Comm comm = PetscObjectComm((PetscObject)P);
-  const PetscInt *ranges, *of_others;
-  PetscMPIInt rank;
-  PetscInt ghosts;
-  MatInfo info[2];
-  Mat parts[2];
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCall(MatGetOwnershipRanges(P, &ranges));
-  PetscCall(MatMPIAIJGetSeqAIJ(P, &parts[0], &parts[1], &of_others));
-  PetscCall(MatGetSize(parts[1], nullptr, &ghosts));
-  for (int b = 0; b < 2; ++b) PetscCall(MatGetInfo(parts[b], MAT_LOCAL, &info[b]));
-  const auto own = (index_t)info[0].nz_used;
-  const std::vector<index_t> nonzeros =
-      PetscRRBAllGather(comm, MPIU_INT64, std::vector<index_t>{own + (index_t)info[1].nz_used});
-  const index_t all = std::accumulate(nonzeros.begin(), nonzeros.end(), index_t(0));
-  PetscCheck(all <= std::numeric_limits<petscrrb::rrb::node_t>::max(), comm, PETSC_ERR_SUP,
-             "PCRRB on no 2D grid has all rows on each rank, and %lld nonzeros are too many", (long long)all);
-  PetscCall(PetscRRBTryTogether(comm, where.say, [&] {
-    std::vector<index_t> n;
-    for (std::size_t r = 0; r < nonzeros.size(); ++r) n.push_back(ranges[r + 1] - ranges[r]);
-    where.MakeRanks(comm, &ranks);
-    *rows = petscrrb::rrb::make_rows_of_ranks(where.on(), std::move(ranks), n, nonzeros);
-    (*rows)->pack(mine, own, ranges[rank], {of_others, of_others + ghosts}, places);
-  }));
-  (*rows)->gather();
-  PetscCall(PetscRRBTryTogether(comm, where.say, [&] { (*rows)->put_together(); }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class Where> class PCRRBOnRanks {
+/* Where: PCRRBHostWork or PCRRBDeviceWork, which must outlive it */
+template <class Where> class PCRRBOnRanks final : public PCRRBDistribution {
 public:
   using Core = PCRRBBackend::Core;
 
-  explicit PCRRBOnRanks(Where &where) : matrix(PCRRBMakeRowValues(where)), where_(where) {}
+  explicit PCRRBOnRanks(Where &where) : where_(where), own_(PCRRBMakeStencil(where.on())), vectors_(Where::device) {}
 
-  PCRRBDistribution matrix;
   std::unique_ptr<petscrrb::rrb::Ranks> ranks; /* to be set before Build() */
+
+  PetscErrorCode FindGrid(PC, Mat, petscrrb::Grid *);
+  /* The stencil of the rank's box. */
+  PetscErrorCode Read(PC, Mat, Vec near_null, PCRRBStencil *);
+  PetscErrorCode ReadForSolver(PC, Mat, const petscrrb::Grid &, double rounding, PCRRBStencil *,
+                               petscrrb::rrb::PreparedStencil *, petscrrb::RowFacts *) override;
 
   /* The factorization of a grid of all ranks. Plans are made by each rank alone, so that none waits for one that has no memory;
      may throw. */
-  std::unique_ptr<Core> Build(PC pc, const petscrrb::rrb::Extent &all, const petscrrb::rrb::Options &o,
-                              petscrrb::rrb::Precision precision) {
-    matrix.SetBoxes(pc, all, o.levels);
-    auto made = petscrrb::rrb::make_distributed(where_.on(), *ranks, matrix.boxes(), o, matrix.gathered(), precision);
-    black_ = made.get();
-    MakeRoom(*made);
-    return made;
-  }
+  std::unique_ptr<Core> Build(PC, const petscrrb::rrb::Extent &all, const petscrrb::rrb::Options &,
+                              petscrrb::rrb::Precision);
   /* The same with red nodes chosen by support, of what the boxes have; in PetscRRBTryTogether(). Collective. */
-  std::unique_ptr<Core> BuildOnGraph(PC pc, const petscrrb::rrb::Extent &all, const petscrrb::rrb::Options &o,
-                                     bool single, const petscrrb::rrb::PreparedStencil &s,
-                                     petscrrb::rrb::Lumping lumping) {
-    const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-    std::unique_ptr<petscrrb::rrb::GraphOnRanks> made;
+  std::unique_ptr<Core> BuildOnGraph(PC, const petscrrb::rrb::Extent &all, const petscrrb::rrb::Options &, bool single,
+                                     const petscrrb::rrb::PreparedStencil &, petscrrb::rrb::Lumping);
 
-    PetscRRBThrowTogether(comm, where_.say, [&] {
-      matrix.SetBoxes(pc, all, 0);
-      made = petscrrb::rrb::make_graph_on_ranks(where_.on(), *ranks, matrix.boxes(), matrix.corners());
-      MakeRoom(*made);
-    });
-    made->gather(s);
-    PetscRRBThrowTogether(comm, where_.say,
-                          [&] { made->choose(o, single, lumping, PCRRBGatherSize((const PC_RRB *)pc->data)); });
-    made->prepare_exchanges();
-    black_ = nullptr;
-    return made;
-  }
+  const PetscRRBBoxVectors &vectors() const override { return vectors_; }
   /* work(r, z) with arrays of the box: those of the rows, r and z, where it has just these. Exchanges are not on our stream. */
   template <class Work> PetscErrorCode OnBox(const PetscScalar *r, PetscScalar *z, const Work &work) {
     PetscFunctionBegin;
-    if (matrix.vectors().as_rows()) {
+    if (vectors_.as_rows()) {
       PetscCall(work(r, z));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    PetscCall(matrix.vectors().ToBoxes(r, r_.data()));
+    PetscCall(vectors_.ToBoxes(r, r_.data()));
     where_.Ready();
     PetscCall(work(r_.data(), z_.data()));
     where_.HandOver();
-    PetscCall(matrix.vectors().ToRows(z_.data(), z));
+    PetscCall(vectors_.ToRows(z_.data(), z));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   void Lend(PCRRBParts *parts) {
     parts->black = black_;
     parts->ranks = ranks.get();
-    parts->matrix = &matrix;
+    parts->matrix = this;
   }
-  double bytes() const { return matrix.bytes() + (double)(r_.bytes() + z_.bytes()); }
+  PetscErrorCode View(PetscViewer) const;
+  double bytes() const;
 
 private:
   using Array = typename Where::template Array<double>;
 
-  void MakeRoom(const Core &core) {
-    const std::size_t n = matrix.vectors().as_rows() ? 0 : (std::size_t)core.extent().nodes();
-    r_.resize(n);
-    z_.resize(n);
-  }
+  PetscErrorCode FollowPattern(PC, Mat);
+  void Prepare(const petscrrb::Grid &);
+  PetscErrorCode ExchangeRows(PC, Mat, const petscrrb::Grid &);
+  PetscErrorCode LookAtPattern(PC, Mat, bool told, const char *option, petscrrb::Grid *, std::string *why);
+  PetscErrorCode FindCuts(PC, petscrrb::Grid *);
+  PetscErrorCode Connect(Mat);
+  PetscErrorCode TakeVector(Vec near_null, PetscMPIInt *usable);
+  PetscErrorCode ReadNearNullVector(PC, Vec);
+  PetscErrorCode ExchangeVector();
+  PetscErrorCode ReadRows(PC, Mat, const petscrrb::Grid &, double rounding, petscrrb::Positive, PCRRBStencil *,
+                          petscrrb::rrb::PreparedStencil *box, petscrrb::RowFacts *);
+  PetscErrorCode WhyRefused(PC, Mat, const petscrrb::Grid &, PCRRBValues *);
+  PetscErrorCode MoveToBoxes(const petscrrb::rrb::PreparedStencil &from,
+                             const petscrrb::rrb::PreparedStencil &to) const;
+  void SetBoxes(PC, const petscrrb::rrb::Extent &all, int levels);
+  void MakeRoom(const Core &);
 
   Where &where_;
+  PetscRRBRankRows rows_;
+  PetscRRBMatrixState pattern_; /* of the matrix that they are of */
+  petscrrb::RankRows got_;      /* the matrix's arrays, while they are read */
+  std::unique_ptr<typename Where::RankReader> reader_;
+  bool prepared_ = false; /* it is for their pattern and for the grid */
+  Array v_;               /* V of own rows, and room for the ghosts' */
+  bool scaled_ = false;   /* V is not I */
+  petscrrb::RowFacts facts_;
+  PetscRRBCuts cuts_;
+  petscrrb::BoxPlaces places_;
+  const std::unique_ptr<PCRRBStencil> own_; /* of own rows, where these are not the box's points */
+  petscrrb::rrb::PreparedStencil box_;      /* of the last Read(), with what was read, unless others were read since */
+  PetscRRBMatrixState read_;
+  bool corners_ = false; /* of what was read: the grid has 9 points */
+
+  std::unique_ptr<petscrrb::rrb::Boxes> boxes_;
+  int gathered_ = 0; /* the grid that all of them have */
+  PetscRRBBoxVectors vectors_;
   petscrrb::rrb::BlackRanks *black_ = nullptr; /* the core */
-  Array r_, z_;
+  Array r_, z_;                                /* of the box */
 };

@@ -13,16 +13,13 @@ using namespace petscrrb;
 namespace {
 
 /* Stencil: or cuda::DeviceStencil */
-template <class Stencil> PCRRBStencilArrays RoomIn(Stencil &s, std::size_t n, bool corners, bool scaled) {
-  const auto room = [](auto &a, std::size_t size) -> double * {
+template <class Stencil> void MakeRoom(Stencil &s, std::size_t n, bool corners, bool scaled) {
+  const auto room = [](auto &a, std::size_t size) {
     if (a.size() != size) a.resize(size);
-    return size ? a.data() : nullptr;
   };
-  PCRRBStencilArrays to;
-  to.of.X = room(s.C, n), to.of.E = room(s.E, n), to.of.N = room(s.N, n);
-  to.of.NE = room(s.NE, corners ? n : 0), to.of.NW = room(s.NW, corners ? n : 0);
-  to.of.v = to.v = room(s.v, scaled ? n : 0);
-  return to;
+  room(s.C, n), room(s.E, n), room(s.N, n);
+  room(s.NE, corners ? n : 0), room(s.NW, corners ? n : 0);
+  room(s.v, scaled ? n : 0);
 }
 
 class OnHost final : public PCRRBStencil {
@@ -39,9 +36,11 @@ public:
     rrb::prepare(stencil_, grid, rounding, positive, facts);
     return result;
   }
-  PCRRBStencilArrays room(std::size_t n, bool corners, bool scaled) override {
-    return RoomIn(stencil_, n, corners, scaled);
+  rrb::PreparedStencil room(std::size_t n, bool corners, bool scaled) override {
+    MakeRoom(stencil_, n, corners, scaled);
+    return prepared();
   }
+  double *v() override { return stencil_.v.empty() ? nullptr : stencil_.v.data(); }
   rrb::PreparedStencil prepared() override { return rrb::prepared(stencil_); }
   double bytes() const override { return stencil_.bytes(); }
 
@@ -70,13 +69,14 @@ public:
       *why = cuda::why_not(rows, grid, on_.stream);
     return result;
   }
-  PCRRBStencilArrays room(std::size_t n, bool corners, bool scaled) override {
+  rrb::PreparedStencil room(std::size_t n, bool corners, bool scaled) override {
+    MakeRoom(stencil_, n, corners, scaled);
     stencil_.scaled = scaled;
-    return RoomIn(stencil_, n, corners, scaled);
+    return prepared();
   }
+  double *v() override { return stencil_.scaled ? stencil_.v.data() : nullptr; }
   rrb::PreparedStencil prepared() override {
-    return {stencil_.C.data(),  stencil_.E.data(),  stencil_.N.data(),
-            stencil_.NE.data(), stencil_.NW.data(), stencil_.scaled ? stencil_.v.data() : nullptr};
+    return {stencil_.C.data(), stencil_.E.data(), stencil_.N.data(), stencil_.NE.data(), stencil_.NW.data(), v()};
   }
   double bytes() const override { return stencil_.bytes(); }
 

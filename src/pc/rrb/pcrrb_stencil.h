@@ -15,12 +15,6 @@ struct Host;
 class Cuda;
 } // namespace petscrrb
 
-/* A prepared stencil to be written, with its v. */
-struct PCRRBStencilArrays {
-  petscrrb::rrb::PreparedStencil of;
-  double *v = nullptr;
-};
-
 class PCRRBStencil : petscrrb::NotCopied {
 public:
   virtual ~PCRRBStencil() = default;
@@ -32,7 +26,8 @@ public:
       const petscrrb::Csr &, const petscrrb::Grid &, const double *near_null, double rounding, petscrrb::Positive,
       petscrrb::RowFacts &, std::string *why, const std::function<void()> &meanwhile = [] {}) = 0;
   /* Room for n points, for whoever reads them in another way. May throw. */
-  virtual PCRRBStencilArrays room(std::size_t n, bool corners, bool scaled) = 0;
+  virtual petscrrb::rrb::PreparedStencil room(std::size_t n, bool corners, bool scaled) = 0;
+  virtual double *v() = 0; /* of it, to be written; NULL: it is 1 */
 
   /* What was read or written last. Its v is NULL where that is 1. */
   virtual petscrrb::rrb::PreparedStencil prepared() = 0;

@@ -1,5 +1,6 @@
-/* What PCRRB on several ranks reads of the matrix: its grid, the boxes of the ranks, the values of their rows. */
-#include "pc/rrb/pcrrb_distribution.h"
+/* What PCRRB on several ranks reads of the matrix: its grid, the boxes of the ranks, the values of their rows. PetscSF's part is on the default
+   stream of a device. */
+#include "pc/rrb/pcrrb_on_ranks.h"
 
 #include "petsc/ghosts.h"
 #include "petsc/pattern_ranks.h"
@@ -12,7 +13,7 @@ using namespace petscrrb;
 
 /* --- the grid --- */
 
-PetscErrorCode PCRRBDistribution::FollowPattern(PC pc, Mat P) {
+template <class Where> PetscErrorCode PCRRBOnRanks<Where>::FollowPattern(PC pc, Mat P) {
   PetscRRBMatrixState now;
 
   PetscFunctionBegin;
@@ -24,22 +25,42 @@ PetscErrorCode PCRRBDistribution::FollowPattern(PC pc, Mat P) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* For another pattern or grid; may throw. V of own rows stays; the number of ghosts may be another one. */
+template <class Where> void PCRRBOnRanks<Where>::Prepare(const Grid &grid) {
+  const std::size_t own = (std::size_t)rows_.own(), all = own + (std::size_t)rows_.ghosts();
+
+  reader_ = nullptr; /* its memory goes first */
+  where_.Ready();
+  reader_ = std::make_unique<typename Where::RankReader>(where_.on(), rows_.own(), rows_.ghost_places(),
+                                                         rows_.other_entries(), grid);
+  if (!scaled_ || v_.size() == all) return;
+  Array v(all);
+  where_.on().copy(v.data(), v_.data(), own);
+  where_.Wait();
+  v_ = std::move(v);
+}
+
 /* The rows of P as they are now, and what comes from other ranks; the caller restores got_. */
-PetscErrorCode PCRRBDistribution::ExchangeRows(PC pc, Mat P, const Grid &grid) {
+template <class Where> PetscErrorCode PCRRBOnRanks<Where>::ExchangeRows(PC pc, Mat P, const Grid &grid) {
   PetscFunctionBegin;
   PetscCall(FollowPattern(pc, P));
-  PetscCall(rows_.Get(P, values_->on_device, &got_));
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), values_->say, [&] {
-    if (!prepared_) values_->Prepare(rows_, grid);
-    values_->Set(got_);
+  PetscCall(rows_.Get(P, Where::device, &got_));
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), where_.say, [&] {
+    if (!prepared_) Prepare(grid);
+    where_.Do([&] {
+      reader_->set(got_);
+      if (scaled_) (void)reader_->take_vector(v_.data(), v_.data()); /* rows that have become identity rows: 1 */
+    });
   }));
   prepared_ = true;
-  PetscCall(values_->Exchange(rows_));
+  PetscCall(rows_.ExchangeTransposed(Where::device, got_, reader_->transposed()));
+  PetscCall(
+      rows_.ExchangeRows(Where::device, MPI_UNSIGNED_CHAR, reader_->identity(), reader_->identity() + rows_.own()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Rows to the boxes, where a box's lines are not all on its rank. */
-PetscErrorCode PCRRBDistribution::Connect(Mat P) {
+template <class Where> PetscErrorCode PCRRBOnRanks<Where>::Connect(Mat P) {
   PetscLayout layout;
   PetscMPIInt rank;
 
@@ -57,7 +78,7 @@ PetscErrorCode PCRRBDistribution::Connect(Mat P) {
 
 /* The boxes, and the grid where somebody tells it, also a 3D one where plain red nodes are not asked for. Sizes that the user gave must be
    those of the DMDA that numbers the rows, if there is one. Sizes of 0 where nobody tells it. */
-PetscErrorCode PCRRBDistribution::FindCuts(PC pc, Grid *grid) {
+template <class Where> PetscErrorCode PCRRBOnRanks<Where>::FindCuts(PC pc, Grid *grid) {
   const PetscInt *given = ((PC_RRB *)pc->data)->grid;
   const PetscBool needed = (PetscBool)(((PC_RRB *)pc->data)->red_nodes == PC_RRB_RED_NODES_PLAIN);
   PetscMPIInt rank;
@@ -89,24 +110,25 @@ PetscErrorCode PCRRBDistribution::FindCuts(PC pc, Grid *grid) {
 }
 
 /* Whoever told it, the nonzeros must fit. why: empty if they do */
-PetscErrorCode PCRRBDistribution::LookAtPattern(PC pc, Mat P, bool told, const char *option, Grid *grid,
-                                                std::string *why) {
+template <class Where>
+PetscErrorCode PCRRBOnRanks<Where>::LookAtPattern(PC pc, Mat P, bool told, const char *option, Grid *grid,
+                                                  std::string *why) {
   std::unique_ptr<RankPattern> on_device;
 
   PetscFunctionBegin;
   PetscCall(FollowPattern(pc, P));
-  PetscCall(rows_.Get(P, values_->on_device, &got_));
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), values_->say,
-                                [&] { on_device = values_->Pattern(got_, rows_.ghosts()); }));
+  PetscCall(rows_.Get(P, Where::device, &got_));
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), where_.say,
+                                [&] { on_device = where_.Pattern(got_, rows_.ghosts()); }));
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), "PCRRB", [&] {
     PetscRRBPatternOnRanks pattern(P, rows_, on_device.get());
     *why = told ? check_grid(pattern, Widest::flat, option, *grid) : find_grid(pattern, Widest::flat, option, *grid);
   }));
-  PetscCall(rows_.Restore(P, values_->on_device, &got_));
+  PetscCall(rows_.Restore(P, Where::device, &got_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBDistribution::FindGrid(PC pc, Mat P, Grid *grid) {
+template <class Where> PetscErrorCode PCRRBOnRanks<Where>::FindGrid(PC pc, Mat P, Grid *grid) {
   PetscBool whole;
   std::string why, option;
   const bool needed = ((PC_RRB *)pc->data)->red_nodes == PC_RRB_RED_NODES_PLAIN;
@@ -144,12 +166,12 @@ PetscErrorCode PCRRBDistribution::FindGrid(PC pc, Mat P, Grid *grid) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void PCRRBDistribution::SetBoxes(PC pc, const rrb::Extent &all, int levels) {
+template <class Where> void PCRRBOnRanks<Where>::SetBoxes(PC pc, const rrb::Extent &all, int levels) {
   boxes_ = std::make_unique<rrb::Boxes>(cuts_.x, cuts_.y, all.x.periodic, all.y.periodic);
   gathered_ = rrb::gathered_grid(*boxes_, levels, PCRRBGatherSize((const PC_RRB *)pc->data));
 }
 
-PetscErrorCode PCRRBDistribution::View(PetscViewer viewer) const {
+template <class Where> PetscErrorCode PCRRBOnRanks<Where>::View(PetscViewer viewer) const {
   const rrb::Extent x = boxes_->all(gathered_);
 
   PetscFunctionBegin;
@@ -167,34 +189,92 @@ PetscErrorCode PCRRBDistribution::View(PetscViewer viewer) const {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-double PCRRBDistribution::bytes() const { return values_->bytes() + 2.0 * sizeof(PetscInt) * (double)rows_.ghosts(); }
+template <class Where> double PCRRBOnRanks<Where>::bytes() const {
+  return own_->bytes() + 2.0 * sizeof(PetscInt) * (double)rows_.ghosts() +
+         (double)(v_.bytes() + (reader_ ? reader_->bytes() : 0) + r_.bytes() + z_.bytes());
+}
+
+/* --- the factorization --- */
+
+template <class Where> void PCRRBOnRanks<Where>::MakeRoom(const Core &core) {
+  const std::size_t n = vectors_.as_rows() ? 0 : (std::size_t)core.extent().nodes();
+  r_.resize(n);
+  z_.resize(n);
+}
+
+template <class Where>
+auto PCRRBOnRanks<Where>::Build(PC pc, const rrb::Extent &all, const rrb::Options &o, rrb::Precision precision)
+    -> std::unique_ptr<Core> {
+  SetBoxes(pc, all, o.levels);
+  auto made = rrb::make_distributed(where_.on(), *ranks, *boxes_, o, gathered_, precision);
+  black_ = made.get();
+  MakeRoom(*made);
+  return made;
+}
+
+template <class Where>
+auto PCRRBOnRanks<Where>::BuildOnGraph(PC pc, const rrb::Extent &all, const rrb::Options &o, bool single,
+                                       const rrb::PreparedStencil &s, rrb::Lumping lumping) -> std::unique_ptr<Core> {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  std::unique_ptr<rrb::GraphOnRanks> made;
+
+  PetscRRBThrowTogether(comm, where_.say, [&] {
+    SetBoxes(pc, all, 0);
+    made = rrb::make_graph_on_ranks(where_.on(), *ranks, *boxes_, corners_);
+    MakeRoom(*made);
+  });
+  made->gather(s);
+  PetscRRBThrowTogether(comm, where_.say,
+                        [&] { made->choose(o, single, lumping, PCRRBGatherSize((const PC_RRB *)pc->data)); });
+  made->prepare_exchanges();
+  black_ = nullptr;
+  return made;
+}
 
 /* --- values --- */
 
-PetscErrorCode PCRRBDistribution::ExchangeVector() {
-  if (!values_->scaled()) return PETSC_SUCCESS;
-  return rows_.ExchangeRows(values_->on_device, MPIU_SCALAR, values_->vector(), values_->vector() + rows_.own());
+template <class Where> PetscErrorCode PCRRBOnRanks<Where>::ExchangeVector() {
+  if (!scaled_) return PETSC_SUCCESS;
+  return rows_.ExchangeRows(Where::device, MPIU_SCALAR, v_.data(), v_.data() + rows_.own());
+}
+
+/* V of own rows; usable: it is finite and not 0, here */
+template <class Where> PetscErrorCode PCRRBOnRanks<Where>::TakeVector(Vec near_null, PetscMPIInt *usable) {
+  const std::size_t all = (std::size_t)(rows_.own() + rows_.ghosts());
+  const PetscScalar *x;
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBGetArray(Where::device, near_null, &x));
+  const PetscErrorCode taken = PetscRRBTryTogether(PetscObjectComm((PetscObject)near_null), where_.say, [&] {
+    if (v_.size() != all) v_.resize(all);
+    where_.Ready();
+    *usable = reader_->take_vector(x, v_.data());
+  });
+  PetscCall(PCRRBRestoreArray(Where::device, near_null, &x));
+  PetscCall(taken);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A vector that is 0 or not finite at a row with couplings says nothing about it: then 1 everywhere. Identity rows: 1. */
-PetscErrorCode PCRRBDistribution::ReadNearNullVector(PC pc, Vec near_null) {
+template <class Where> PetscErrorCode PCRRBOnRanks<Where>::ReadNearNullVector(PC pc, Vec near_null) {
   PetscMPIInt usable = 0;
 
   PetscFunctionBegin;
   if (near_null) {
-    PetscCall(values_->TakeVector(near_null, &usable));
+    PetscCall(TakeVector(near_null, &usable));
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &usable, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
     if (!usable)
       PetscCall(
           PetscInfo(pc, "The near null space is 0 or not finite somewhere: the constant vector is used instead\n"));
   }
-  if (!usable) values_->DropVector();
+  scaled_ = usable != 0;
   PetscCall(ExchangeVector());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* From a copy of all rows that matter. */
-PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, Mat P, const Grid &g, PCRRBValues *values) {
+template <class Where>
+PetscErrorCode PCRRBOnRanks<Where>::WhyRefused(PC pc, Mat P, const Grid &g, PCRRBValues *values) {
   PetscRRBTrouble trouble;
   PetscRRBOverlap overlap;
   const auto at = [&](PetscInt p) {
@@ -221,75 +301,86 @@ PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, Mat P, const Grid &g, PCRRBV
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBDistribution::MoveToBoxes(const PCRRBStencilArrays &box) const {
+template <class Where>
+PetscErrorCode PCRRBOnRanks<Where>::MoveToBoxes(const rrb::PreparedStencil &from,
+                                                const rrb::PreparedStencil &to) const {
   using Arrays = rrb::PreparedStencil;
   static constexpr double *Arrays::*all[] = {&Arrays::X, &Arrays::E, &Arrays::N, &Arrays::NE, &Arrays::NW};
 
   PetscFunctionBegin;
-  for (int k = 0; k < (corners_ ? 5 : 3); ++k) PetscCall(vectors_.ToBoxes(own_.of.*all[k], box.of.*all[k]));
+  for (int k = 0; k < (corners_ ? 5 : 3); ++k) PetscCall(vectors_.ToBoxes(from.*all[k], to.*all[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ExchangeRows() has brought them. The stencil is the box's if they are as they should be. */
-PetscErrorCode PCRRBDistribution::ReadRows(PC pc, Mat P, const Grid &grid, double rounding, Positive positive,
-                                           PCRRBStencil *stencil, PCRRBStencilArrays *box, RowFacts *facts,
-                                           ReadResult *result) {
+template <class Where>
+PetscErrorCode PCRRBOnRanks<Where>::ReadRows(PC pc, Mat P, const Grid &grid, double rounding, Positive positive,
+                                             PCRRBStencil *stencil, rrb::PreparedStencil *box, RowFacts *facts) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   const std::size_t own = (std::size_t)rows_.own();
+  const bool same = vectors_.as_rows();
+  rrb::PreparedStencil to; /* of own rows */
   PetscMPIInt rank;
 
   PetscFunctionBegin;
   corners_ = grid.points == 9;
-  const bool with_vector = values_->scaled(), same = vectors_.as_rows();
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCall(PetscRRBTryTogether(comm, values_->say, [&] {
+  PetscCall(PetscRRBTryTogether(comm, where_.say, [&] {
     const std::size_t r = (std::size_t)rank;
-    *box = stencil->room(same ? own : (std::size_t)((cuts_.y[r + 1] - cuts_.y[r]) * grid.n[0]), corners_, with_vector);
-    own_ = same ? *box : values_->own().room(own, corners_, false);
-    *facts = values_->Read(rounding, positive, own_);
+    *box = stencil->room(same ? own : (std::size_t)((cuts_.y[r + 1] - cuts_.y[r]) * grid.n[0]), corners_, scaled_);
+    to = same ? *box : own_->room(own, corners_, false);
+    where_.Ready();
+    if (same && scaled_) where_.on().copy(stencil->v(), v_.data(), own);
+    *facts = reader_->read(scaled_ ? v_.data() : nullptr, rounding, positive, to);
   }));
-  PetscCall(rows_.Restore(P, values_->on_device, &got_));
+  PetscCall(rows_.Restore(P, Where::device, &got_));
   if (facts->bad_pivot != no_row) facts->bad_pivot = rows_.global((PetscInt)facts->bad_pivot);
   PetscCall(PetscRRBAgreeOnFacts(comm, facts));
-  *result = facts->result();
-  if (*result != ReadResult::ok || same) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MoveToBoxes(*box));
-  if (with_vector) PetscCall(vectors_.ToBoxes(values_->vector(), box->v));
+  if (facts->result() != ReadResult::ok || same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MoveToBoxes(to, *box));
+  if (scaled_) PetscCall(vectors_.ToBoxes(v_.data(), stencil->v()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBDistribution::Read(PC pc, Mat P, const Grid &grid, Vec near_null, double rounding,
-                                       Positive positive, PCRRBStencil *stencil, PCRRBValues *values) {
+template <class Where> PetscErrorCode PCRRBOnRanks<Where>::Read(PC pc, Mat P, Vec near_null, PCRRBStencil *stencil) {
+  PCRRBState &s = *((PC_RRB *)pc->data)->state;
+
   PetscFunctionBegin;
   read_ = {};
-  PetscCall(ExchangeRows(pc, P, grid));
+  PetscCall(ExchangeRows(pc, P, s.grid));
   PetscCall(ReadNearNullVector(pc, near_null));
-  PetscCall(ReadRows(pc, P, grid, rounding, positive, stencil, &box_, &facts_, &values->result));
-  if (values->result == ReadResult::refused) PetscCall(WhyRefused(pc, P, grid, values));
-  if (values->result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
-  values->Take(facts_);
-  values->simpler = (PetscBool)facts_.simpler(grid);
-  if (values->not_positive) PetscCall(WhyRefused(pc, P, grid, values));
-  values->scaled = (PetscBool)values_->scaled();
+  PetscCall(ReadRows(pc, P, s.grid, s.near_null.rounding, s.positive(), stencil, &box_, &facts_));
+  s.values.result = facts_.result();
+  if (s.values.result == ReadResult::refused) PetscCall(WhyRefused(pc, P, s.grid, &s.values));
+  if (s.values.result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
+  s.values.Take(facts_);
+  s.values.simpler = (PetscBool)facts_.simpler(s.grid);
+  if (s.values.not_positive) PetscCall(WhyRefused(pc, P, s.grid, &s.values));
+  s.values.scaled = (PetscBool)scaled_;
   PetscCall(read_.Take(P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBDistribution::ReadForSolver(PC pc, Mat P, const Grid &grid, double rounding, PCRRBStencil *stencil,
-                                                PCRRBStencilArrays *box, RowFacts *facts, ReadResult *result) {
+template <class Where>
+PetscErrorCode PCRRBOnRanks<Where>::ReadForSolver(PC pc, Mat A, const Grid &grid, double rounding,
+                                                  PCRRBStencil *stencil, rrb::PreparedStencil *box, RowFacts *facts) {
   PetscRRBMatrixState now;
 
   PetscFunctionBegin;
-  PetscCall(now.Take(P));
+  PetscCall(now.Take(A));
   if (now == read_ && !facts_.rounded && facts_.positive == 0) {
     *box = box_;
     *facts = facts_;
-    *result = ReadResult::ok;
-  } else {
-    read_ = {};
-    PetscCall(ExchangeRows(pc, P, grid));
-    PetscCall(ExchangeVector()); /* which may be others */
-    PetscCall(ReadRows(pc, P, grid, rounding, Positive::stays, stencil, box, facts, result));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
+  read_ = {};
+  PetscCall(ExchangeRows(pc, A, grid));
+  PetscCall(ExchangeVector()); /* which may be others */
+  PetscCall(ReadRows(pc, A, grid, rounding, Positive::stays, stencil, box, facts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+template class PCRRBOnRanks<PCRRBHostWork>;
+#if PETSCRRB_ON_DEVICES
+template class PCRRBOnRanks<PCRRBDeviceWork>;
+#endif
