@@ -16,7 +16,6 @@ PETSC_INTERN PetscErrorCode KSPSolve_RRB(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBChoosePC(KSP);
 PETSC_INTERN void KSPRRBWantSchur(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBPrepare(KSP);
-PETSC_INTERN PetscErrorCode KSPRRBMakeRoom(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBCorrect(KSP, Vec);
 
 /* Which type the preconditioner is. Error: PETSC_ERR_SUP for one that KSPRRB does not iterate on. */

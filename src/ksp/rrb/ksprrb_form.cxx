@@ -36,17 +36,23 @@ PetscErrorCode KSPRRBCheckPC(KSP ksp, const KSPRRBInside **inside) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The residual at first, a temporary one, what KSPBuildSolution() returns: where the solution is. */
-static PetscErrorCode MakeWorkVectors(KSP ksp) {
-  PetscBool solution, work;
+static PetscErrorCode InSameMemory(Vec a, Vec b, PetscBool *same) {
+  PetscBool of_a, of_b;
 
   PetscFunctionBegin;
-  if (ksp->nwork == 3 && ksp->work && ksp->vec_sol) {
-    PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &solution));
-    PetscCall(PetscRRBVecOnDevice(ksp->work[0], &work));
-    if (solution == work) PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(KSPSetWorkVecs(ksp, 3));
+  PetscCall(PetscRRBVecOnDevice(a, &of_a));
+  PetscCall(PetscRRBVecOnDevice(b, &of_b));
+  *same = (PetscBool)(of_a == of_b);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The residual at first, a temporary one, what KSPBuildSolution() returns: where the solution is. */
+static PetscErrorCode MakeWorkVectors(KSP ksp) {
+  PetscBool fit = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (ksp->nwork == 3 && ksp->work && ksp->vec_sol) PetscCall(InSameMemory(ksp->vec_sol, ksp->work[0], &fit));
+  if (!fit) PetscCall(KSPSetWorkVecs(ksp, 3));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,13 +73,12 @@ static PetscErrorCode MakeRoomForCoefficients(KSP ksp) {
 /* KSPRRBState's b. */
 static PetscErrorCode FindRightHandSide(KSP ksp) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-  PetscBool solution, rhs;
+  PetscBool same;
 
   PetscFunctionBegin;
   s->b = ksp->vec_rhs;
-  PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &solution));
-  PetscCall(PetscRRBVecOnDevice(ksp->vec_rhs, &rhs));
-  if (rhs == solution) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(InSameMemory(ksp->vec_sol, ksp->vec_rhs, &same));
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscRRBWorkVec(ksp->vec_sol, &s->copy));
   PetscCall(VecCopy(ksp->vec_rhs, s->copy));
   s->b = s->copy;
@@ -91,7 +96,7 @@ void KSPRRBWantSchur(KSP ksp) {
 }
 
 /* What a solve needs, whatever has become of vectors and options since the set-up; each rank by itself. */
-PetscErrorCode KSPRRBMakeRoom(KSP ksp) {
+static PetscErrorCode MakeRoom(KSP ksp) {
   PetscFunctionBegin;
   PetscCall(PetscRRBTry("KSPRRB", [&] { ((KSP_RRB *)ksp->data)->state->ahead.reserve(64); })); /* a step adds to it */
   PetscCall(MakeWorkVectors(ksp));
@@ -193,7 +198,7 @@ PetscErrorCode KSPRRBPrepare(KSP ksp) {
 
   PetscFunctionBegin;
   PetscCall(PetscRRBCheckAssembled(ksp->pc, ksp->pc->mat)); /* the state does not tell of values before they are */
-  PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)ksp), "PCRRB", [&] { return KSPRRBMakeRoom(ksp); }));
+  PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)ksp), "PCRRB", [&] { return MakeRoom(ksp); }));
   PetscCall(ChooseForm(ksp));
   if (s->form != KSP_RRB_UNFUSED) {
     if (!s->fused || s->build != s->inside->build(ksp->pc) || s->fused_form != s->form) PetscCall(CreateFused(ksp));

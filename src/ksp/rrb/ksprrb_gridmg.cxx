@@ -78,12 +78,10 @@ PetscErrorCode Create(KSP ksp, KSPRRBForm form, std::unique_ptr<KSPRRBSolver> *s
 
 const KSPRRBInside KSPRRBOnGridMG = {
     PCGRIDMG,
-    [](PC pc) -> PetscRRBStateOfAll * { return StateOf(pc); },
     [](PC pc) -> PetscInt64 { return StateOf(pc)->grid.n[0] ? StateOf(pc)->backend->parts().build : 0; },
     [](PC pc) { return StateOf(pc)->backend->on_device(); },
-    [](PC pc) { return (PetscBool)(StateOf(pc)->found.read.positive > 0); },
-    [](PC pc) { return ((PC_GridMG *)pc->data)->known->masks(); },
-    nullptr,
-    [](PC) -> KSP { return nullptr; },
     Choose,
-    Create};
+    Create,
+    [](PC pc) -> PetscRRBStateOfAll * { return StateOf(pc); },
+    [](PC pc) { return StateOf(pc)->found.read.positive > 0; },
+    [](PC pc) { return ((PC_GridMG *)pc->data)->known->masks(); }};

@@ -11,20 +11,22 @@ typedef enum {
 
 struct KSPRRBInside {
   PCType type;
-  PetscRRBStateOfAll *(*state)(PC);              /* after the set-up */
-  PetscInt64 (*build)(PC);                       /* which hierarchy this is, of those of all types; 0: none */
-  PetscBool (*on_device)(PC);                    /* of a hierarchy that there is */
-  PetscBool (*moved)(PC);                        /* positive couplings, to the diagonal */
-  bool (*masked)(PC);                            /* in this solve (pc/known_values.h) */
-  std::shared_ptr<const void> (*want_schur)(PC); /* held from before the set-up on; or NULL */
-  KSP (*inner)(PC);                              /* which may fail in any application; or NULL */
-  PetscErrorCode (*choose)(PC, KSPRRBForm *,
-                           const char **why); /* the form that the hierarchy allows, each rank the same */
+  PetscInt64 (*build)(PC);    /* which hierarchy this is, of those of all types; 0: none */
+  PetscBool (*on_device)(PC); /* of a hierarchy that there is */
+  /* the form that the hierarchy allows, each rank the same */
+  PetscErrorCode (*choose)(PC, KSPRRBForm *, const char **why);
   PetscErrorCode (*create)(KSP, KSPRRBForm, std::unique_ptr<KSPRRBSolver> *); /* collective */
+
+  /* after the set-up; NULL: there is none that this must know */
+  PetscRRBStateOfAll *(*state)(PC) = [](PC) -> PetscRRBStateOfAll * { return nullptr; };
+  bool (*moved)(PC) = [](PC) { return false; };            /* positive couplings, to the diagonal */
+  bool (*masked)(PC) = [](PC) { return false; };           /* in this solve (pc/known_values.h) */
+  KSP (*inner)(PC) = [](PC) -> KSP { return nullptr; };    /* which may fail in any application; or NULL */
+  std::shared_ptr<const void> (*want_schur)(PC) = nullptr; /* held from before the set-up on; or NULL */
 };
 
 extern const KSPRRBInside KSPRRBOnRRB, KSPRRBOnGridMG;
-/* Any preconditioner, by PCApply(): it has no type, and no state that this must know. */
+/* Any preconditioner, by PCApply(). */
 extern const KSPRRBInside KSPRRBOnAnyPC;
 
 /* NULL for types without a table of their own */

@@ -225,13 +225,4 @@ PetscErrorCode Create(KSP ksp, KSPRRBForm, std::unique_ptr<KSPRRBSolver> *solver
 
 std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnGraph(const PCRRBParts &with) { return std::make_unique<OnGraph>(with); }
 
-const KSPRRBInside KSPRRBOnAnyPC = {nullptr,
-                                    [](PC) -> PetscRRBStateOfAll * { return nullptr; },
-                                    Build,
-                                    OnDevice,
-                                    [](PC) { return PETSC_FALSE; },
-                                    [](PC) { return false; },
-                                    nullptr,
-                                    [](PC) -> KSP { return nullptr; },
-                                    Choose,
-                                    Create};
+const KSPRRBInside KSPRRBOnAnyPC = {nullptr, Build, OnDevice, Choose, Create};

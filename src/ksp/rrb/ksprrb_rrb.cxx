@@ -190,12 +190,12 @@ static PetscErrorCode Create(KSP ksp, KSPRRBForm form, std::unique_ptr<KSPRRBSol
 
 const KSPRRBInside KSPRRBOnRRB = {
     PCRRB,
-    [](PC pc) -> PetscRRBStateOfAll * { return StateOf(pc); },
     [](PC pc) -> PetscInt64 { return StateOf(pc)->core ? StateOf(pc)->build : 0; },
     [](PC pc) { return StateOf(pc)->backend->on_device(); },
-    [](PC pc) { return (PetscBool)(StateOf(pc)->values.positive > 0); },
-    [](PC pc) { return ((PC_RRB *)pc->data)->known->masks(); },
-    PCRRBWantSchur,
-    [](PC pc) -> KSP { return StateOf(pc)->coarse == PC_RRB_COARSE_KSP ? ((PC_RRB *)pc->data)->coarse_ksp : nullptr; },
     Choose,
-    Create};
+    Create,
+    [](PC pc) -> PetscRRBStateOfAll * { return StateOf(pc); },
+    [](PC pc) { return StateOf(pc)->values.positive > 0; },
+    [](PC pc) { return ((PC_RRB *)pc->data)->known->masks(); },
+    [](PC pc) -> KSP { return StateOf(pc)->coarse == PC_RRB_COARSE_KSP ? ((PC_RRB *)pc->data)->coarse_ksp : nullptr; },
+    PCRRBWantSchur};

@@ -22,25 +22,19 @@ static PetscErrorCode Residual(KSP ksp, Vec x, Vec r) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The norm of a residual by a whole application, where the iteration does not know it. */
+/* The norm of a residual that takes an application, where the iteration does not know it. */
 static PetscErrorCode NormByApplication(KSP ksp, Vec r, PetscReal *norm) {
   Vec z = ksp->work[1];
   PetscScalar rz;
 
   PetscFunctionBegin;
-  if (ksp->normtype == KSP_NORM_UNPRECONDITIONED) {
-    PetscCall(VecNorm(r, NORM_2, norm));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  *norm = 0.0;
-  if (ksp->normtype == KSP_NORM_NONE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSP_PCApply(ksp, r, z));
   if (ksp->normtype == KSP_NORM_PRECONDITIONED) {
     PetscCall(VecNorm(z, NORM_2, norm));
-  } else {
-    PetscCall(VecDot(z, r, &rz));
-    *norm = PetscSqrtReal(PetscAbsScalar(rz));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(VecDot(z, r, &rz));
+  *norm = PetscSqrtReal(PetscAbsScalar(rz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -28,6 +28,7 @@ private:
   PetscErrorCode Factor(PetscBool *spd);
   PetscErrorCode FindNullDirections(PetscBool *spd);
   template <class Component> void Normalize(std::vector<PetscScalar> &, const Component &);
+  PetscErrorCode SolveBy(PetscErrorCode (*)(Mat, Vec, Vec), PetscScalar *r, PetscScalar *z);
   PetscErrorCode Invert();
   void ScaleForKSP();
   PetscErrorCode AttachNullSpace();

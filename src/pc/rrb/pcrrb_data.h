@@ -11,8 +11,6 @@ PETSC_INTERN PetscErrorCode PCReset_RRB(PC);
 PETSC_INTERN PetscErrorCode PCSetFromOptions_RRB(PC, PetscRRBOptionItems);
 PETSC_INTERN PetscErrorCode PCRRBComposeParameters(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCRRBCreateCoarseKSP(PC);
-PETSC_INTERN PetscErrorCode PCRRBDescribeCycle(PC, size_t, char[]);
-constexpr size_t PCRRBCycleLength = 320; /* of that */
 
 /* `failed` is of all ranks. */
 struct PCRRBState : PetscRRBState<PCRRBBackend> {
@@ -70,6 +68,8 @@ PetscErrorCode PCRRBBuildLevels(PC, PetscReal omega);
 /* Before the values are read, where red nodes will be plain ones as far as is known. */
 PetscErrorCode PCRRBExpectLevels(PC);
 petscrrb::rrb::Lumping PCRRBLumpingOf(PC, PetscReal omega);
+/* The cycle in use, and why, where it is another one than what was set; may throw. */
+std::string PCRRBDescribeCycle(const PCRRBState &);
 /* Whether plain red nodes are given up where they do no justice to the matrix. */
 PetscBool PCRRBMayChoose(PC);
 

@@ -278,11 +278,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
   pool = nullptr;
   if (*ok) PetscCall(s->backend->EstimateForCycle(*s->core));
   if (*rebuild) PetscCall(ReportWarnings(pc));
-  if (*ok && s->cycle == PC_RRB_CYCLE_AMLI) {
-    char cycle[PCRRBCycleLength];
-    PetscCall(PCRRBDescribeCycle(pc, sizeof(cycle), cycle));
-    PetscCall(PetscInfo(pc, "RRB cycle: %s\n", cycle));
-  }
+  if (*ok && s->cycle == PC_RRB_CYCLE_AMLI) PetscCall(PetscInfo(pc, "RRB cycle: %s\n", PCRRBDescribeCycle(*s).c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
