@@ -42,7 +42,6 @@ static PetscErrorCode KSPView_RRB(KSP ksp, PetscViewer viewer) {
   static const char *const forms[] = {"on the first Schur complement, ", "on all nodes, fused",
                                       "on all nodes, by PETSc's products and vector operations"};
   const KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-  const char *kinds;
   PetscBool ascii, string;
   double bytes;
 
@@ -56,14 +55,15 @@ static PetscErrorCode KSPView_RRB(KSP ksp, PetscViewer viewer) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  conjugate gradients: not set up yet\n"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  const KSPRRBSolver::Report report = s->solver->report();
+  const char *kinds = report.by_kinds ? ", of few kinds of rows" : "";
   PetscCall(PetscViewerASCIIPrintf(viewer, "  conjugate gradients: %s%s\n", forms[s->form],
-                                   s->form == KSP_RRB_SCHUR ? s->solver->schur() : ""));
+                                   s->form == KSP_RRB_SCHUR ? report.schur : ""));
   if (s->form != KSP_RRB_SCHUR && s->why) PetscCall(PetscViewerASCIIPrintf(viewer, "  because %s\n", s->why));
-  kinds = s->solver->by_kinds() ? ", of few kinds of rows" : "";
-  if (s->solver->captured()) PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations: as a graph on the device\n"));
-  if (s->solver->eisenstat()) PetscCall(PetscViewerASCIIPrintf(viewer, "  product: in Eisenstat's form%s\n", kinds));
-  if (s->solver->diagonals())
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  product: by %d diagonals%s\n", s->solver->diagonals(), kinds));
+  if (report.captured) PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations: as a graph on the device\n"));
+  if (report.eisenstat) PetscCall(PetscViewerASCIIPrintf(viewer, "  product: in Eisenstat's form%s\n", kinds));
+  if (report.diagonals)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  product: by %d diagonals%s\n", report.diagonals, kinds));
   bytes = s->solver->bytes();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)ksp)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  memory: %.0f bytes, without the preconditioner's\n", bytes));

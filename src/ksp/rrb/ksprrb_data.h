@@ -7,7 +7,7 @@
 #include "petsc/ksp_manner.h"
 #include "pc/vectors.h"
 #include "petscrrb.h"
-#include "ksp/rrb/ksprrb_inside.h"
+#include "ksp/rrb/ksprrb_solver.h"
 
 PETSC_INTERN PetscErrorCode KSPCreate_RRB(KSP);
 PETSC_INTERN PetscErrorCode KSPCreate_FusedCG(KSP);

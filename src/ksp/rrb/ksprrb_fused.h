@@ -95,9 +95,9 @@ public:
       PetscFunctionReturn(PETSC_SUCCESS);
     });
   }
-  bool captured() const override { return stream_ && captured_; }
-  bool eisenstat() const override { return iteration().eisenstat(); }
-  bool by_kinds() const override { return iteration().by_kinds(); }
+  Report report() const override {
+    return {schur(), stream_ && captured_, iteration().eisenstat(), 0, iteration().by_kinds()};
+  }
   double bytes() const override { return (double)iteration().bytes() + 8.0 * (double)(r0_.size() + x_.size()); }
 
 protected:
@@ -108,6 +108,7 @@ protected:
         r0_(stream, boxes_ ? of.points : 0), x_(stream, r0_.size()) {}
 
   virtual Iteration &iteration() const = 0;
+  virtual const char *schur() const { return ""; } /* of Report */
 
   /* f(), which may throw and returns 0 or an error that PETSC has raised, where the arrays are. */
   template <class F> PetscErrorCode Compute(const F &f) {

@@ -1,7 +1,6 @@
 /* KSPRRB on PCGRIDMG, wherever the matrix is. */
 #include "ksp/rrb/core/grid_iteration.hpp"
 #include "ksp/rrb/ksprrb_fused.h"
-#include "ksp/rrb/ksprrb_inside.h"
 #include "pc/gridmg/pcgridmg_data.h"
 
 using namespace petscrrb;
@@ -38,10 +37,9 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  const char *schur() const override { return "of the black points, in the finest grid's arrays"; }
-
 private:
   static rrb::Ranks *RanksOf(const PCGridMGParts &with) { return with.grids->ranks(); }
+  const char *schur() const override { return "of the black points, in the finest grid's arrays"; }
   Iteration &iteration() const override { return *iteration_; }
 
   PCGridMGBox *const box_; /* NULL on one rank */

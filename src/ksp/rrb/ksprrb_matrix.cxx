@@ -15,7 +15,11 @@ using Stream = std::shared_ptr<PetscRRBStream>; /* NULL on the host */
 class OnMatrix : public KSPRRBFused {
 public:
   bool borrows() const override { return !iteration_->diagonals(); }
-  int diagonals() const override { return iteration_->diagonals(); }
+  Report report() const override {
+    Report r = KSPRRBFused::report();
+    r.diagonals = iteration_->diagonals();
+    return r;
+  }
   PetscErrorCode Refresh(PC, const PetscRRBMatrix &A, const PetscRRBMatrixState &, KSPRRBValues *values) override {
     PetscRRBMatrixState pattern;
 

@@ -1,7 +1,6 @@
 /* What KSPRRB wants to know of PCRRB, and its iterations on the factorization, wherever the matrix is. */
 #include "ksp/rrb/core/rrb_iteration.hpp"
 #include "ksp/rrb/ksprrb_fused.h"
-#include "ksp/rrb/ksprrb_inside.h"
 #include "pc/rrb/pcrrb_data.h"
 
 using namespace petscrrb;
@@ -26,7 +25,7 @@ public:
             with.matrix ? "RRB on several ranks" : "KSPRRB", with.stream, with.captured, with.solve_last_block,
             {with.ranks, with.matrix ? &with.matrix->vectors() : nullptr, (std::size_t)with.core->extent().nodes()}),
         matrix_(with.matrix), full_(full),
-        stencil_(KSPRRBAt(with.stream, [](auto &on) { return PCRRBMakeStencil(on); })),
+        stencil_(KSPRRBAt(with.stream, [](auto &on) { return rrb::make_stencil_reader(on); })),
         iteration_(KSPRRBAt(with.stream, [&](auto &on) {
           const bool launched = with.ranks && !with.ranks->only_kernels();
           if constexpr (std::decay_t<decltype(on)>::on_device)
@@ -49,10 +48,10 @@ public:
       PetscCall(RefreshFrom(A.csr, s.grid, full_ ? nullptr : s.backend->prepared().v, values));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  const char *schur() const override { return "in r1/r2/b1/b2 storage"; }
   double bytes() const override { return KSPRRBFused::bytes() + stencil_->bytes(); }
 
 private:
+  const char *schur() const override { return "in r1/r2/b1/b2 storage"; }
   Iteration &iteration() const override { return *iteration_; }
 
   /* the iteration's matrix, as it was read; may throw */
@@ -98,7 +97,7 @@ private:
 
   PCRRBDistribution *const matrix_; /* NULL on one rank */
   const bool full_;                 /* which is of A itself, whatever V is in the preconditioner */
-  const std::unique_ptr<PCRRBStencil> stencil_;
+  const std::unique_ptr<rrb::StencilReader> stencil_;
   const std::unique_ptr<rrbsolver::RrbIteration> iteration_;
 };
 
@@ -113,9 +112,9 @@ public:
     *values = KSP_RRB_VALUES_OK;
     return PETSC_SUCCESS;
   }
-  const char *schur() const override { return "of a graph, in the order of elimination"; }
 
 private:
+  const char *schur() const override { return "of a graph, in the order of elimination"; }
   Iteration &iteration() const override { return *iteration_; }
 
   const std::unique_ptr<Iteration> iteration_;

@@ -10,7 +10,7 @@ namespace {
 
 template <class Where> class Backend final : public PCRRBBackend {
 public:
-  explicit Backend(PetscBool ranks) : stencil_(PCRRBMakeStencil(where_.on())), last_block_(where_.Stream()) {
+  explicit Backend(PetscBool ranks) : stencil_(rrb::make_stencil_reader(where_.on())), last_block_(where_.Stream()) {
     if (ranks) on_ranks_ = std::make_unique<PCRRBOnRanks<Where>>(where_);
   }
   PetscErrorCode Start() { return where_.Start(); }
@@ -118,7 +118,7 @@ private:
 
   Where where_;
   MPI_Comm comm_ = MPI_COMM_NULL; /* the PC's */
-  std::unique_ptr<PCRRBStencil> stencil_;
+  std::unique_ptr<rrb::StencilReader> stencil_;
   std::unique_ptr<rrb::MatrixReader> graph_; /* instead, of a matrix on no grid */
   RowFacts facts_;
   std::unique_ptr<PCRRBOnRanks<Where>> on_ranks_; /* NULL on one */
@@ -269,7 +269,7 @@ template <class Where>
 void Backend<Where>::ReadGraph(const PCRRBState &s, PetscBool anew, const PetscScalar *near_null, PCRRBValues *values) {
   if (!graph_) graph_ = rrb::make_matrix_reader(where_.on());
   if (anew) {
-    stencil_ = PCRRBMakeStencil(where_.on());
+    stencil_ = rrb::make_stencil_reader(where_.on());
     graph_->set(s.rows.csr, s.grid);
   }
   facts_ = graph_->read(s.rows.csr, near_null, s.near_null.rounding, Begin());

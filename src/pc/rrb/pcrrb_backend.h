@@ -6,7 +6,7 @@
 #include "stencil/weights.hpp"
 #include "petscrrb.h"
 #include "pc/rrb/pcrrb_coarse.h"
-#include "pc/rrb/pcrrb_stencil.h"
+#include "pc/rrb/core/stencil_reader.hpp"
 #include "pc/rrb/core/cycle.hpp"
 #include "pc/rrb/core/rrb.hpp"
 
@@ -47,7 +47,7 @@ public:
   virtual ~PCRRBDistribution() = default;
   /* The stencil of the rank's box of a matrix as it is now, which the preconditioner need not have seen, with its V, but for rows that have
      become identity rows. Positive couplings stay. Where the preconditioner has read just that, *A is its own, and nothing is put into the stencil. */
-  virtual PetscErrorCode ReadForSolver(PC, Mat, const petscrrb::Grid &, double rounding, PCRRBStencil *,
+  virtual PetscErrorCode ReadForSolver(PC, Mat, const petscrrb::Grid &, double rounding, petscrrb::rrb::StencilReader *,
                                        petscrrb::rrb::PreparedStencil *A, petscrrb::RowFacts *) = 0;
   /* Boxes are not what the rows are where parts of lines are on another rank than their line. */
   virtual const PetscRRBBoxVectors &vectors() const = 0;

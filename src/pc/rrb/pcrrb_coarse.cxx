@@ -31,7 +31,8 @@ PetscErrorCode CoarseSolver::Reset() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CoarseSolver::SetUp(LastBlock *block, PCRRBCoarse type, KSP ksp) {
+PetscErrorCode CoarseSolver::SetUp(PC, Core &core, PCRRBCoarse type, KSP ksp) {
+  LastBlock *const block = &core.last_block();
   const PetscInt n = block->size();
 
   PetscFunctionBegin;
@@ -92,7 +93,7 @@ PetscErrorCode CoarseSolver::Factor(PetscBool *spd) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CoarseSolver::Refresh(double null_inverse, PetscBool *spd) {
+PetscErrorCode CoarseSolver::Refresh(Core &, double null_inverse, PetscBool *spd) {
   const PetscInt n = block_->size();
   PetscBool all_regular = PETSC_TRUE;
 

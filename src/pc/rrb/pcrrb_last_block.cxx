@@ -53,7 +53,7 @@ PetscErrorCode PCRRBLastBlockOnDevice::SetUp(PC pc, Core &core, PCRRBCoarse type
                         " unknowns are copied there and back in every application\n",
                         b.size()));
     PetscCall(PetscRRBTry(stream_.say, [&] { r_.resize(b.size()), z_.resize(b.size()); }));
-    PetscCall(solver_.SetUp(&b, type, ksp));
+    PetscCall(solver_.SetUp(pc, core, type, ksp));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCheck(b.size() <= rrb::largest_device_inverse, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
@@ -88,7 +88,7 @@ PetscErrorCode PCRRBLastBlockOnDevice::Refresh(Core &core, double null_inverse, 
   }
   PetscCall(ToHost(b.a, core.last_values()));
   PetscCall(ToHost(b.excess, core.last_excess()));
-  PetscCall(solver_.Refresh(null_inverse, spd));
+  PetscCall(solver_.Refresh(core, null_inverse, spd));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

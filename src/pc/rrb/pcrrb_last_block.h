@@ -1,44 +1,15 @@
-/* Solves with the last block where the factorization is: on the host, or on a device by a dense inverse there. */
+/* Solves with the last block on a device, as CoarseSolver does on the host: by a dense inverse, or there. */
 #pragma once
 
-#include "pc/rrb/core/rrb.hpp"
 #include "pc/rrb/pcrrb_coarse.h"
 #include "petsc/compat.h"
+
 #if PETSCRRB_ON_DEVICES
+
   #include "dense/cuda/inverse.hpp"
   #include "petsc/stream_cuda.h"
 
   #include <future>
-#endif
-
-class PetscRRBStream;
-
-class PCRRBLastBlockOnHost {
-public:
-  using Core = petscrrb::rrb::Factorization;
-
-  explicit PCRRBLastBlockOnHost(PetscRRBStream *) {}
-
-  /* What SetUp() will be called with, where the values say nothing else: what depends on that alone may be made meanwhile. */
-  void Expect(const petscrrb::rrb::Extent &, int /* levels */) {}
-  PetscErrorCode Reset() { return solver_.Reset(); }
-  PetscErrorCode SetUp(PC, Core &core, PCRRBCoarse type, KSP ksp) {
-    return solver_.SetUp(&core.last_block(), type, ksp);
-  }
-  /* After core.outcome(), which waits. spd: the block is positive (semi)definite */
-  PetscErrorCode Refresh(Core &, double null_inverse, PetscBool *spd) { return solver_.Refresh(null_inverse, spd); }
-  PetscErrorCode Solve(Core &core, petscrrb::rrb::Part part) {
-    return solver_.Solve(core.coarse_r(), core.coarse_z(), part);
-  }
-  bool only_enqueues() const { return false; } /* work on a stream, in Solve() */
-  PetscInt null_directions() const { return solver_.null_directions(); }
-  double bytes() const { return solver_.bytes(); }
-
-private:
-  petscrrb::rrb::CoarseSolver solver_;
-};
-
-#if PETSCRRB_ON_DEVICES
 
 class PCRRBLastBlockOnDevice {
 public:

@@ -315,7 +315,7 @@ PetscErrorCode PCRRBOnRanks<Where>::MoveToBoxes(const rrb::PreparedStencil &from
 /* ExchangeRows() has brought them. The stencil is the box's if they are as they should be. */
 template <class Where>
 PetscErrorCode PCRRBOnRanks<Where>::ReadRows(PC pc, Mat P, const Grid &grid, double rounding, Positive positive,
-                                             PCRRBStencil *stencil, rrb::PreparedStencil *box, RowFacts *facts) {
+                                             rrb::StencilReader *stencil, rrb::PreparedStencil *box, RowFacts *facts) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   const std::size_t own = (std::size_t)rows_.own();
   const bool same = vectors_.as_rows();
@@ -342,7 +342,8 @@ PetscErrorCode PCRRBOnRanks<Where>::ReadRows(PC pc, Mat P, const Grid &grid, dou
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Where> PetscErrorCode PCRRBOnRanks<Where>::Read(PC pc, Mat P, Vec near_null, PCRRBStencil *stencil) {
+template <class Where>
+PetscErrorCode PCRRBOnRanks<Where>::Read(PC pc, Mat P, Vec near_null, rrb::StencilReader *stencil) {
   PCRRBState &s = *((PC_RRB *)pc->data)->state;
 
   PetscFunctionBegin;
@@ -363,7 +364,8 @@ template <class Where> PetscErrorCode PCRRBOnRanks<Where>::Read(PC pc, Mat P, Ve
 
 template <class Where>
 PetscErrorCode PCRRBOnRanks<Where>::ReadForSolver(PC pc, Mat A, const Grid &grid, double rounding,
-                                                  PCRRBStencil *stencil, rrb::PreparedStencil *box, RowFacts *facts) {
+                                                  rrb::StencilReader *stencil, rrb::PreparedStencil *box,
+                                                  RowFacts *facts) {
   PetscRRBMatrixState now;
 
   PetscFunctionBegin;

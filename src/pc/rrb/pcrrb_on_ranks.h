@@ -14,14 +14,15 @@ template <class Where> class PCRRBOnRanks final : public PCRRBDistribution {
 public:
   using Core = PCRRBBackend::Core;
 
-  explicit PCRRBOnRanks(Where &where) : where_(where), own_(PCRRBMakeStencil(where.on())), vectors_(Where::device) {}
+  explicit PCRRBOnRanks(Where &where)
+      : where_(where), own_(petscrrb::rrb::make_stencil_reader(where.on())), vectors_(Where::device) {}
 
   std::unique_ptr<petscrrb::rrb::Ranks> ranks; /* to be set before Build() */
 
   PetscErrorCode FindGrid(PC, Mat, petscrrb::Grid *);
   /* The stencil of the rank's box. */
-  PetscErrorCode Read(PC, Mat, Vec near_null, PCRRBStencil *);
-  PetscErrorCode ReadForSolver(PC, Mat, const petscrrb::Grid &, double rounding, PCRRBStencil *,
+  PetscErrorCode Read(PC, Mat, Vec near_null, petscrrb::rrb::StencilReader *);
+  PetscErrorCode ReadForSolver(PC, Mat, const petscrrb::Grid &, double rounding, petscrrb::rrb::StencilReader *,
                                petscrrb::rrb::PreparedStencil *, petscrrb::RowFacts *) override;
 
   /* The factorization of a grid of all ranks. Plans are made by each rank alone, so that none waits for one that has no memory;
@@ -67,8 +68,8 @@ private:
   PetscErrorCode TakeVector(Vec near_null, PetscMPIInt *usable);
   PetscErrorCode ReadNearNullVector(PC, Vec);
   PetscErrorCode ExchangeVector();
-  PetscErrorCode ReadRows(PC, Mat, const petscrrb::Grid &, double rounding, petscrrb::Positive, PCRRBStencil *,
-                          petscrrb::rrb::PreparedStencil *box, petscrrb::RowFacts *);
+  PetscErrorCode ReadRows(PC, Mat, const petscrrb::Grid &, double rounding, petscrrb::Positive,
+                          petscrrb::rrb::StencilReader *, petscrrb::rrb::PreparedStencil *box, petscrrb::RowFacts *);
   PetscErrorCode WhyRefused(PC, Mat, const petscrrb::Grid &, PCRRBValues *);
   PetscErrorCode MoveToBoxes(const petscrrb::rrb::PreparedStencil &from,
                              const petscrrb::rrb::PreparedStencil &to) const;
@@ -86,8 +87,8 @@ private:
   petscrrb::RowFacts facts_;
   PetscRRBCuts cuts_;
   petscrrb::BoxPlaces places_;
-  const std::unique_ptr<PCRRBStencil> own_; /* of own rows, where these are not the box's points */
-  petscrrb::rrb::PreparedStencil box_;      /* of the last Read(), with what was read, unless others were read since */
+  const std::unique_ptr<petscrrb::rrb::StencilReader> own_; /* of own rows, where these are not the box's points */
+  petscrrb::rrb::PreparedStencil box_; /* of the last Read(), with what was read, unless others were read since */
   PetscRRBMatrixState read_;
   bool corners_ = false; /* of what was read: the grid has 9 points */
 

@@ -3,9 +3,9 @@
 
 #include "comm/ranks_mpi.h"
 #include "pc/backend.h"
+#include "pc/rrb/host/read_rows.hpp"
 #include "pc/rrb/pcrrb_data.h"
 #include "pc/rrb/pcrrb_last_block.h"
-#include "pc/rrb/ranks/read_rows.hpp"
 #include "petsc/mpi_throws.h"
 #if PETSCRRB_ON_DEVICES
   #include "comm/ranks_cuda.h"
@@ -13,8 +13,6 @@
   #include "pc/rrb/cuda/cycle_graphs.hpp"
   #include "pc/rrb/cuda/read_rows.hpp"
 #endif
-
-#include <limits>
 
 /* work() may be done with other ranks; what goes wrong with the messages comes as an exception. */
 template <class Work> PetscErrorCode PCRRBTogether(const Work &work) {
@@ -42,48 +40,10 @@ inline PetscErrorCode PCRRBRestoreArray(PetscBool device, Vec x, const PetscScal
   return device ? VecRestoreArrayReadAndMemType(x, array) : VecRestoreArrayRead(x, array);
 }
 
-/* Reads the rows of a matrix on several ranks on the host, as cuda::RankReader does on a device. */
-class PCRRBRankReader {
-public:
-  PCRRBRankReader(const petscrrb::Host &, PetscInt own, const std::vector<PetscInt> &ghosts, PetscInt other_entries,
-                  const petscrrb::Grid &grid)
-      : grid_(grid), transposed_((std::size_t)other_entries, std::numeric_limits<double>::quiet_NaN()),
-        identity_((std::size_t)own + ghosts.size()) {}
-
-  void set(const petscrrb::RankRows &rows) {
-    rows_ = rows;
-#pragma omp parallel for schedule(static) if (rows_.n >= petscrrb::rows_for_threads)
-    for (PetscInt p = 0; p < rows_.n; ++p) identity_[(std::size_t)p] = rows_.is_identity(p);
-  }
-  double *transposed() { return transposed_.data(); }
-  unsigned char *identity() { return identity_.data(); }
-  bool take_vector(const double *x, double *v) const {
-    bool useful = true;
-#pragma omp parallel for schedule(static) reduction(&& : useful) if (rows_.n >= petscrrb::rows_for_threads)
-    for (PetscInt p = 0; p < rows_.n; ++p) {
-      v[p] = petscrrb::scaling(x[p], identity_[(std::size_t)p]);
-      useful = useful && petscrrb::is_useful(v[p]);
-    }
-    return useful;
-  }
-  petscrrb::RowFacts read(const double *v, double rounding, petscrrb::Positive positive,
-                          const petscrrb::rrb::PreparedStencil &to) const {
-    return petscrrb::rrb::read_rows(
-        petscrrb::rrb::reading(rows_, transposed_.data(), identity_.data(), v, grid_, rounding, positive, to), grid_);
-  }
-  std::size_t bytes() const { return 8 * transposed_.size() + identity_.size(); }
-
-private:
-  const petscrrb::Grid grid_;
-  petscrrb::RankRows rows_; /* as they were got */
-  std::vector<double> transposed_;
-  petscrrb::Flags identity_;
-};
-
 class PCRRBHostWork : public PetscRRBHostWork {
 public:
-  using RankReader = PCRRBRankReader;
-  using LastBlock = PCRRBLastBlockOnHost;
+  using RankReader = petscrrb::host::RankReader;
+  using LastBlock = petscrrb::rrb::CoarseSolver;
   struct Graphs {};
 
   PCRRBHostWork() : PetscRRBHostWork("PCRRB") {}
