@@ -77,7 +77,7 @@ FAULTS = [Fault(*fault) for fault in (
     ("polynomial-of-AMLI", "wrong sign", "host", "src/pc/rrb/core/amli.hpp",
      "*c0 * before - *c1 * product", "*c0 * before + *c1 * product"),
     ("values-for-a-second-factorization", "missed refresh", "host", "src/pc/rrb/pcrrb_setup.cxx",
-     "  PetscCall(ReadValues(pc, PETSC_FALSE, &ignored)); /* the first attempt overwrote it */\n", ""),
+     "  PetscCall(ReadValues(pc, PETSC_FALSE, nullptr)); /* the first attempt overwrote it */\n", ""),
     ("norm-of-the-initial-residual", "dropped term", "host", "src/ksp/rrb/core/iteration.hpp",
      "if (start || norm == Norm::preconditioned)", "if (norm == Norm::preconditioned)"),
     ("ring-in-y", "wrong index", "host", "src/ksp/rrb/core/products.hpp",

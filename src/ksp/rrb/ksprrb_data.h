@@ -45,15 +45,14 @@ struct KSPRRBState {
   PetscInt64 uses = 0;                      /* of the preconditioner, by its own last step */
   std::vector<KSPRRBSolver::Numbers> ahead; /* of steps that are taken, */
   std::size_t seen = 0;                     /* so many of which are tested */
+
+  /* of the last one */
+  std::vector<PetscReal> d, e, work; /* the Lanczos matrix, as KSPCG keeps it, */
+  PetscInt kept = 0;                 /* of so many iterations */
 };
+inline KSPRRBState *KSPRRBStateOf(KSP ksp) { return (KSPRRBState *)ksp->data; }
 
 /* of the preconditioner */
 PetscRRBStateOfAll *KSPRRBStateOfPC(KSP);
 
 PetscErrorCode KSPRRBCreateUnfused(KSP, std::unique_ptr<KSPRRBSolver> *);
-
-typedef struct {
-  KSPRRBState *state;
-  PetscReal *d, *e, *work; /* the Lanczos matrix, as KSPCG keeps it */
-  PetscInt room, kept;     /* for so many iterations, and of so many */
-} KSP_RRB;

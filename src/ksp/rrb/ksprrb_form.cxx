@@ -14,7 +14,7 @@ PetscErrorCode KSPRRBFindInside(PC pc, const KSPRRBInside **inside) {
 }
 
 PetscRRBStateOfAll *KSPRRBStateOfPC(KSP ksp) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
   PetscRRBStateOfAll *of = s->inside->state(ksp->pc);
 
   return of ? of : &s->others;
@@ -56,23 +56,9 @@ static PetscErrorCode MakeWorkVectors(KSP ksp) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MakeRoomForCoefficients(KSP ksp) {
-  KSP_RRB *rrb = (KSP_RRB *)ksp->data;
-  const PetscInt most = ksp->max_it;
-
-  PetscFunctionBegin;
-  rrb->kept = 0;
-  if (!ksp->calc_sings || rrb->room > most) PetscFunctionReturn(PETSC_SUCCESS);
-  rrb->room = 0;
-  PetscCall(PetscFree3(rrb->d, rrb->e, rrb->work));
-  PetscCall(PetscMalloc3(most + 1, &rrb->d, most + 1, &rrb->e, most + 1, &rrb->work));
-  rrb->room = most + 1;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* KSPRRBState's b. */
 static PetscErrorCode FindRightHandSide(KSP ksp) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
   PetscBool same;
 
   PetscFunctionBegin;
@@ -87,7 +73,7 @@ static PetscErrorCode FindRightHandSide(KSP ksp) {
 
 /* Of the preconditioner as it is now, before its set-up. */
 void KSPRRBWantSchur(KSP ksp) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
   const auto wanted = s->inside->want_schur ? s->inside->want_schur(ksp->pc) : nullptr;
 
   if (s->schur_wanted && wanted != s->schur_wanted) /* fused may refer to what another one has made */
@@ -97,10 +83,16 @@ void KSPRRBWantSchur(KSP ksp) {
 
 /* What a solve needs, whatever has become of vectors and options since the set-up; each rank by itself. */
 static PetscErrorCode MakeRoom(KSP ksp) {
+  KSPRRBState *s = KSPRRBStateOf(ksp);
+  const std::size_t most = (std::size_t)ksp->max_it + 1;
+
   PetscFunctionBegin;
-  PetscCall(PetscRRBTry("KSPRRB", [&] { ((KSP_RRB *)ksp->data)->state->ahead.reserve(64); })); /* a step adds to it */
+  s->kept = 0;
+  PetscCall(PetscRRBTry("KSPRRB", [&] {
+    s->ahead.reserve(64); /* a step adds to it */
+    if (ksp->calc_sings && s->d.size() < most) s->d.resize(most), s->e.resize(most), s->work.resize(most);
+  }));
   PetscCall(MakeWorkVectors(ksp));
-  PetscCall(MakeRoomForCoefficients(ksp));
   PetscCall(FindRightHandSide(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -112,7 +104,7 @@ static PetscErrorCode IsPlain(Vec x, PetscBool *is) {
 
 /* The form that the matrices and the preconditioner's hierarchy allow, before any values are looked at. */
 static PetscErrorCode ChooseForm(KSP ksp) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
   PetscBool vectors, matrix, plain;
   KSPRRBForm form;
 
@@ -143,7 +135,7 @@ static PetscErrorCode ChooseForm(KSP ksp) {
 }
 
 static PetscErrorCode Refresh(KSP ksp, const PetscRRBMatrixState &now, KSPRRBValues *values) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
 
   PetscFunctionBegin;
   PetscCall(PetscRRBMatrixGet(ksp->pc, ksp->pc->mat, &s->rows));
@@ -154,7 +146,7 @@ static PetscErrorCode Refresh(KSP ksp, const PetscRRBMatrixState &now, KSPRRBVal
 }
 
 static PetscErrorCode CreateFused(KSP ksp) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
 
   PetscFunctionBegin;
   s->fused = nullptr;
@@ -167,7 +159,7 @@ static PetscErrorCode CreateFused(KSP ksp) {
 
 /* The matrix's values as they are now, whatever the preconditioner was made from. */
 static PetscErrorCode ReadValues(KSP ksp) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
   const PetscRRBStateOfAll *pc = KSPRRBStateOfPC(ksp);
   PetscRRBMatrixState now;
   KSPRRBValues values;
@@ -194,7 +186,7 @@ static PetscErrorCode ReadValues(KSP ksp) {
 
 /* The solver for the form and the hierarchy, with the matrix's values. */
 PetscErrorCode KSPRRBPrepare(KSP ksp) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
 
   PetscFunctionBegin;
   PetscCall(PetscRRBCheckAssembled(ksp->pc, ksp->pc->mat)); /* the state does not tell of values before they are */

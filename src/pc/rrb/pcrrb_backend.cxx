@@ -105,7 +105,7 @@ private:
   void ReadGraph(const PCRRBState &, PetscBool anew, const PetscScalar *near_null, PCRRBValues *);
   PetscErrorCode ReadHere(PC, PetscBool anew, Vec near_null);
   PetscErrorCode AskWhetherBroken(PCRRBValues *) const;
-  std::function<void()> Begin();
+  void BeginFactor();
   void Follow(Core &, const rrb::Lumping &);
 
   auto SolverOf(Core &core) {
@@ -245,16 +245,13 @@ PetscErrorCode TakeFactsOfGraph(PC pc, index_t pairs, const RowFacts &f) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What a read of values may enqueue before it knows what it has found. */
-template <class Where> std::function<void()> Backend<Where>::Begin() {
-  begun_ = false;
-  return [this, next = std::exchange(expected_, {})] {
-    if constexpr (Where::device) {
-      begun_ = next.core && last_block_.only_enqueues() &&
-               graphs_.begin_refresh(where_.on(), *next.core, prepared(), next.lumping);
-      if (begun_) Follow(*next.core, next.lumping);
-    }
-  };
+/* What a read of values enqueues before it knows what it has found. */
+template <class Where> void Backend<Where>::BeginFactor() {
+  if constexpr (Where::device) {
+    begun_ = expected_.core && last_block_.only_enqueues() &&
+             graphs_.begin_refresh(where_.on(), *expected_.core, prepared(), expected_.lumping);
+    if (begun_) Follow(*expected_.core, expected_.lumping);
+  }
 }
 
 /* A refresh of the core. */
@@ -272,7 +269,7 @@ void Backend<Where>::ReadGraph(const PCRRBState &s, PetscBool anew, const PetscS
     stencil_ = rrb::make_stencil_reader(where_.on());
     graph_->set(s.rows.csr, s.grid);
   }
-  facts_ = graph_->read(s.rows.csr, near_null, s.near_null.rounding, Begin());
+  facts_ = graph_->read(s.rows.csr, near_null, s.near_null.rounding, [this] { BeginFactor(); });
   facts_.weights[0] = facts_.norm * (double)s.rows.csr.n;
   values->result = facts_.result();
   if (values->result == ReadResult::refused)
@@ -285,14 +282,16 @@ template <class Where> PetscErrorCode Backend<Where>::ReadHere(PC pc, PetscBool 
 
   PetscFunctionBegin;
   if (anew) expected_ = {}; /* that is of other nonzeros */
+  begun_ = false;
   if (near_null) PetscCall(PCRRBGetArray(Where::device, near_null, &v));
   const PetscErrorCode read = where_.Try([&] {
     if (s.on_graph)
       ReadGraph(s, anew, v, &s.values);
     else
-      s.values.result =
-          stencil_->read(s.rows.csr, s.grid, v, s.near_null.rounding, s.positive(), facts_, &s.values.why, Begin());
+      s.values.result = stencil_->read(s.rows.csr, s.grid, v, s.near_null.rounding, s.positive(), facts_, &s.values.why,
+                                       [this] { BeginFactor(); });
   });
+  expected_ = {};
   if (near_null) PetscCall(PCRRBRestoreArray(Where::device, near_null, &v));
   PetscCall(read);
   s.values.scaled = (PetscBool)(prepared().v != nullptr);

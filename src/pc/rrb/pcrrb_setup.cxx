@@ -27,7 +27,7 @@ static PetscErrorCode ReadValues(PC pc, PetscBool anew, PetscBool *rebuild) {
   PetscCall(s->backend->Read(pc, anew, near_null));
   PetscCheck(s->values.result != ReadResult::refused, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
              "PCRRB cannot use this matrix: %s", s->values.why.c_str());
-  *rebuild = (PetscBool)(s->values.result == ReadResult::rebuild || (s->core && s->values.simpler));
+  if (rebuild) *rebuild = (PetscBool)(s->values.result == ReadResult::rebuild || (s->core && s->values.simpler));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -103,7 +103,6 @@ static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok) {
 static PetscErrorCode FactorInDouble(PC pc, PetscBool *ok) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState *s = rrb->state;
-  PetscBool ignored;
 
   PetscFunctionBegin;
   if (*ok || s->values.not_positive || s->core->precision() != rrb::Precision::mixed)
@@ -111,7 +110,7 @@ static PetscErrorCode FactorInDouble(PC pc, PetscBool *ok) {
   PetscCall(PetscInfo(
       pc, "A pivot is not positive, or out of the range of single precision: the factor is in double precision\n"));
   s->in_double = PETSC_TRUE;
-  PetscCall(ReadValues(pc, PETSC_FALSE, &ignored)); /* which the first attempt overwrote */
+  PetscCall(ReadValues(pc, PETSC_FALSE, nullptr)); /* which the first attempt overwrote */
   PetscCall(PCRRBBuildLevels(pc, rrb->lumping));
   PetscCall(Factor(pc, rrb->lumping, ok));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -121,7 +120,6 @@ static PetscErrorCode FactorInDouble(PC pc, PetscBool *ok) {
 static PetscErrorCode FactorSafely(PC pc, PetscBool *ok) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState *s = rrb->state;
-  PetscBool ignored;
 
   PetscFunctionBegin;
   s->omega_dropped = false;
@@ -129,7 +127,7 @@ static PetscErrorCode FactorSafely(PC pc, PetscBool *ok) {
   PetscCall(FactorInDouble(pc, ok));
   if (*ok || rrb->lumping == 0 || s->values.not_positive) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(pc, "A pivot is not positive: the factorization is repeated without lumping\n"));
-  PetscCall(ReadValues(pc, PETSC_FALSE, &ignored)); /* the first attempt overwrote it */
+  PetscCall(ReadValues(pc, PETSC_FALSE, nullptr)); /* the first attempt overwrote it */
   if (s->support) PetscCall(PCRRBBuildLevels(pc, 0.0));
   s->omega_dropped = true;
   PetscCall(Factor(pc, 0.0, ok));
@@ -140,7 +138,6 @@ static PetscErrorCode FactorSafely(PC pc, PetscBool *ok) {
 static PetscErrorCode ChooseAnew(PC pc, PetscBool *ok) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState *s = rrb->state;
-  PetscBool ignored;
 
   PetscFunctionBegin;
   for (int tries = 0; tries < 2 && *ok && s->outcome.unsupported && (s->support || PCRRBMayChoose(pc)); ++tries) {
@@ -156,7 +153,7 @@ static PetscErrorCode ChooseAnew(PC pc, PetscBool *ok) {
                           (long long)s->outcome.unsupported));
     s->failing = s->support ? 0 : s->outcome.unsupported;
     s->support = support;
-    PetscCall(ReadValues(pc, PETSC_FALSE, &ignored));
+    PetscCall(ReadValues(pc, PETSC_FALSE, nullptr));
     PetscCall(PCRRBBuildLevels(pc, rrb->lumping));
     PetscCall(FactorSafely(pc, ok));
   }
@@ -269,7 +266,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
     if (!s->grid.n[0]) s->grid.n[0] = rows, s->grid.n[1] = 1;
     s->support = (PetscBool)(s->on_graph || rrb->red_nodes == PC_RRB_RED_NODES_SUPPORT);
     if (!s->support) PetscCall(PCRRBExpectLevels(pc));
-    PetscCall(ReadValues(pc, PETSC_TRUE, ok));
+    PetscCall(ReadValues(pc, PETSC_TRUE, nullptr));
     PetscCall(PCRRBBuildLevels(pc, rrb->lumping));
     s->ready = PETSC_TRUE;
   }
