@@ -62,15 +62,12 @@ template <class Where> PetscErrorCode PCRRBOnRanks<Where>::ExchangeRows(PC pc, M
 /* Rows to the boxes, where a box's lines are not all on its rank. */
 template <class Where> PetscErrorCode PCRRBOnRanks<Where>::Connect(Mat P) {
   PetscLayout layout;
-  PetscMPIInt rank;
+  std::vector<PetscInt> row;
 
   PetscFunctionBegin;
   PetscCall(MatGetLayouts(P, &layout, nullptr));
-  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)P), &rank));
-  std::vector<PetscInt> row;
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), "PCRRB", [&] {
-    for (index_t p = cuts_.y[(std::size_t)rank] * cuts_.x[1]; p < cuts_.y[(std::size_t)rank + 1] * cuts_.x[1]; ++p)
-      row.push_back((PetscInt)p);
+    for (index_t p = cuts_.y[rank_] * cuts_.x[1]; p < cuts_.y[rank_ + 1] * cuts_.x[1]; ++p) row.push_back((PetscInt)p);
   }));
   PetscCall(vectors_.Build(layout, row));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -85,6 +82,8 @@ template <class Where> PetscErrorCode PCRRBOnRanks<Where>::FindCuts(PC pc, Grid 
   PetscBool on_dmda;
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank));
+  rank_ = (std::size_t)rank;
   PetscCall(vectors_.Clear());
   PetscCall(PetscRRBCutsOfDMDA(pc, pc->pmat, needed, grid, &cuts_, &on_dmda));
   pattern_ = {}; /* places may be others than before */
@@ -101,8 +100,7 @@ template <class Where> PetscErrorCode PCRRBOnRanks<Where>::FindCuts(PC pc, Grid 
              "-pc_rrb_grid %" PetscInt_FMT ",%" PetscInt_FMT
              " is not the grid of the %s, %lld x %lld points, by which the rows are numbered: omit the option",
              given[0], given[1], grid->source.c_str(), (long long)grid->n[0], (long long)grid->n[1]);
-  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank));
-  const std::size_t columns = cuts_.x.size() - 1, i = (std::size_t)rank % columns, j = (std::size_t)rank / columns;
+  const std::size_t columns = cuts_.x.size() - 1, i = rank_ % columns, j = rank_ / columns;
   places_.first = (PetscInt)(cuts_.y[j] * grid->n[0] + cuts_.x[i]);
   places_.width = (PetscInt)std::max<index_t>(cuts_.x[i + 1] - cuts_.x[i], 1);
   places_.stride = (PetscInt)grid->n[0];
@@ -320,14 +318,12 @@ PetscErrorCode PCRRBOnRanks<Where>::ReadRows(PC pc, Mat P, const Grid &grid, dou
   const std::size_t own = (std::size_t)rows_.own();
   const bool same = vectors_.as_rows();
   rrb::PreparedStencil to; /* of own rows */
-  PetscMPIInt rank;
 
   PetscFunctionBegin;
   corners_ = grid.points == 9;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(PetscRRBTryTogether(comm, where_.say, [&] {
-    const std::size_t r = (std::size_t)rank;
-    *box = stencil->room(same ? own : (std::size_t)((cuts_.y[r + 1] - cuts_.y[r]) * grid.n[0]), corners_, scaled_);
+    const std::size_t lines = (std::size_t)(cuts_.y[rank_ + 1] - cuts_.y[rank_]);
+    *box = stencil->room(same ? own : lines * (std::size_t)grid.n[0], corners_, scaled_);
     to = same ? *box : own_->room(own, corners_, false);
     where_.Ready();
     if (same && scaled_) where_.on().copy(stencil->v(), v_.data(), own);

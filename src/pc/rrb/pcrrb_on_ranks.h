@@ -86,6 +86,7 @@ private:
   bool scaled_ = false;   /* V is not I */
   petscrrb::RowFacts facts_;
   PetscRRBCuts cuts_;
+  std::size_t rank_ = 0;
   petscrrb::BoxPlaces places_;
   const std::unique_ptr<petscrrb::rrb::StencilReader> own_; /* of own rows, where these are not the box's points */
   petscrrb::rrb::PreparedStencil box_; /* of the last Read(), with what was read, unless others were read since */
