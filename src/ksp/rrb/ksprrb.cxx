@@ -26,14 +26,12 @@ static PetscErrorCode KSPDestroy_RRB(KSP ksp) {
 
 /* KSPFUSEDCG leaves the preconditioner to PETSc. */
 static PetscErrorCode KSPSetUp_RRB(KSP ksp) {
-  KSPRRBState *s = KSPRRBStateOf(ksp);
   PetscBool rrb;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRRB, &rrb));
   if (rrb) PetscCall(KSPRRBChoosePC(ksp));
-  PetscCall(KSPRRBCheckPC(ksp, &s->inside));
-  KSPRRBWantSchur(ksp);
+  PetscCall(KSPRRBTakePC(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

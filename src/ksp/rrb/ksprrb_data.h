@@ -14,12 +14,12 @@ PETSC_INTERN PetscErrorCode KSPCreate_FusedCG(KSP);
 PETSC_INTERN PetscErrorCode KSPSolve_RRB(KSP);
 /* PCRRB or PCGRIDMG, unless somebody chose a preconditioner. */
 PETSC_INTERN PetscErrorCode KSPRRBChoosePC(KSP);
-PETSC_INTERN void KSPRRBWantSchur(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBPrepare(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBCorrect(KSP, Vec);
 
-/* Which type the preconditioner is. Error: PETSC_ERR_SUP for one that KSPRRB does not iterate on. */
-PETSC_INTERN PetscErrorCode KSPRRBCheckPC(KSP, const KSPRRBInside **);
+/* Of the preconditioner as it is now, before its set-up: its type, and that S1 is wanted. Error: PETSC_ERR_SUP for a type that KSPRRB does
+   not iterate on. */
+PETSC_INTERN PetscErrorCode KSPRRBTakePC(KSP);
 
 /* What a solve makes and the next one may use. */
 struct KSPRRBState {

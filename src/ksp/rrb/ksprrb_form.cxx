@@ -20,19 +20,24 @@ PetscRRBStateOfAll *KSPRRBStateOfPC(KSP ksp) {
   return of ? of : &s->others;
 }
 
-PetscErrorCode KSPRRBCheckPC(KSP ksp, const KSPRRBInside **inside) {
+PetscErrorCode KSPRRBTakePC(KSP ksp) {
+  KSPRRBState *s = KSPRRBStateOf(ksp);
   PCType type;
   PetscBool any;
 
   PetscFunctionBegin;
   PetscCall(PCGetType(ksp->pc, &type));
-  PetscCall(KSPRRBFindInside(ksp->pc, inside));
+  PetscCall(KSPRRBFindInside(ksp->pc, &s->inside));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPFUSEDCG, &any));
-  if (any && (!*inside || ksp->pc->mat != ksp->pc->pmat)) *inside = &KSPRRBOnAnyPC;
-  PetscCheck(*inside, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
+  if (any && (!s->inside || ksp->pc->mat != ksp->pc->pmat)) s->inside = &KSPRRBOnAnyPC;
+  PetscCheck(s->inside, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
              "KSPRRB works with the preconditioners rrb and gridmg only, not with %s. Use -pc_type rrb or gridmg, omit "
              "-pc_type, or use -ksp_type fusedcg or cg",
              type ? type : "another one");
+  const auto wanted = s->inside->want_schur ? s->inside->want_schur(ksp->pc) : nullptr;
+  if (s->schur_wanted && wanted != s->schur_wanted) /* fused may refer to what another one has made */
+    s->fused = nullptr, s->solver = nullptr;
+  s->schur_wanted = wanted;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -59,7 +64,7 @@ static PetscErrorCode MakeWorkVectors(KSP ksp) {
 /* KSPRRBState's b. */
 static PetscErrorCode FindRightHandSide(KSP ksp) {
   KSPRRBState *s = KSPRRBStateOf(ksp);
-  PetscBool same;
+  PetscBool same = PETSC_TRUE;
 
   PetscFunctionBegin;
   s->b = ksp->vec_rhs;
@@ -69,16 +74,6 @@ static PetscErrorCode FindRightHandSide(KSP ksp) {
   PetscCall(VecCopy(ksp->vec_rhs, s->copy));
   s->b = s->copy;
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Of the preconditioner as it is now, before its set-up. */
-void KSPRRBWantSchur(KSP ksp) {
-  KSPRRBState *s = KSPRRBStateOf(ksp);
-  const auto wanted = s->inside->want_schur ? s->inside->want_schur(ksp->pc) : nullptr;
-
-  if (s->schur_wanted && wanted != s->schur_wanted) /* fused may refer to what another one has made */
-    s->fused = nullptr, s->solver = nullptr;
-  s->schur_wanted = wanted;
 }
 
 /* What a solve needs, whatever has become of vectors and options since the set-up; each rank by itself. */
@@ -134,29 +129,6 @@ static PetscErrorCode ChooseForm(KSP ksp) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Refresh(KSP ksp, const PetscRRBMatrixState &now, KSPRRBValues *values) {
-  KSPRRBState *s = KSPRRBStateOf(ksp);
-
-  PetscFunctionBegin;
-  PetscCall(PetscRRBMatrixGet(ksp->pc, ksp->pc->mat, &s->rows));
-  const PetscErrorCode result = s->fused->Refresh(ksp->pc, s->rows, now, values);
-  PetscCall(PetscRRBMatrixRestore(&s->rows));
-  PetscCall(result);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CreateFused(KSP ksp) {
-  KSPRRBState *s = KSPRRBStateOf(ksp);
-
-  PetscFunctionBegin;
-  s->fused = nullptr;
-  PetscCall(s->inside->create(ksp, s->form, &s->fused));
-  s->build = s->inside->build(ksp->pc);
-  s->fused_form = s->form;
-  s->values = {};
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The matrix's values as they are now, whatever the preconditioner was made from. */
 static PetscErrorCode ReadValues(KSP ksp) {
   KSPRRBState *s = KSPRRBStateOf(ksp);
@@ -167,7 +139,10 @@ static PetscErrorCode ReadValues(KSP ksp) {
   PetscFunctionBegin;
   PetscCall(now.Take(ksp->pc->mat));
   if (!s->fused->borrows() && now == s->values && pc->factored == s->factored) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Refresh(ksp, now, &values));
+  PetscCall(PetscRRBMatrixGet(ksp->pc, ksp->pc->mat, &s->rows));
+  const PetscErrorCode refreshed = s->fused->Refresh(ksp->pc, s->rows, now, &values);
+  PetscCall(PetscRRBMatrixRestore(&s->rows));
+  PetscCall(refreshed);
   s->values = {};
   if (values == KSP_RRB_VALUES_OK) {
     s->values = now;
@@ -193,7 +168,14 @@ PetscErrorCode KSPRRBPrepare(KSP ksp) {
   PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)ksp), "PCRRB", [&] { return MakeRoom(ksp); }));
   PetscCall(ChooseForm(ksp));
   if (s->form != KSP_RRB_UNFUSED) {
-    if (!s->fused || s->build != s->inside->build(ksp->pc) || s->fused_form != s->form) PetscCall(CreateFused(ksp));
+    const PetscInt64 build = s->inside->build(ksp->pc);
+    if (!s->fused || s->build != build || s->fused_form != s->form) {
+      s->fused = nullptr;
+      PetscCall(s->inside->create(ksp, s->form, &s->fused));
+      s->build = build;
+      s->fused_form = s->form;
+      s->values = {};
+    }
     PetscCall(ReadValues(ksp));
   }
   if (s->form == KSP_RRB_UNFUSED)

@@ -300,8 +300,7 @@ PetscErrorCode KSPSolve_RRB(KSP ksp) {
 
   PetscFunctionBegin;
   KSPRRBState *s = KSPRRBStateOf(ksp);
-  PetscCall(KSPRRBCheckPC(ksp, &s->inside));
-  KSPRRBWantSchur(ksp);
+  PetscCall(KSPRRBTakePC(ksp));
   PetscCall(PCSetUp(ksp->pc)); /* KSPSetUp() does not see that a preconditioner has been exchanged */
   ksp->its = 0;
   s->started = PETSC_FALSE;
