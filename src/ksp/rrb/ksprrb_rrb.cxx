@@ -8,7 +8,7 @@ using namespace petscrrb;
 static PCRRBState *StateOf(PC pc) { return ((PC_RRB *)pc->data)->state; }
 
 /* Why what the preconditioner has read is not what would be read here; NULL: it is. */
-static const char *WhyOtherValues(const PCRRBValues &v) {
+static const char *WhyOtherValues(const RowFacts &v) {
   if (v.rounded) return "the preconditioner takes small row sums for 0, since there is a null space";
   if (v.positive) return "the preconditioner has moved positive off-diagonal entries";
   return v.zero_rows ? "the matrix has zero rows" : nullptr;
@@ -42,7 +42,7 @@ public:
     PetscFunctionBegin;
     if (matrix_)
       PetscCall(RefreshOnRanks(pc, A.on_ranks, s.grid, values));
-    else if (!full_ && now == s.factored && s.core->keeps_matrix() && !WhyOtherValues(s.values))
+    else if (!full_ && now == s.factored && s.core->keeps_matrix() && !WhyOtherValues(s.values.facts))
       PetscCall(RefreshByFactored(s, values));
     else
       PetscCall(RefreshFrom(A.csr, s.grid, full_ ? nullptr : s.backend->prepared().v, values));
@@ -129,7 +129,7 @@ static PetscErrorCode WhyNotOfAmat(PC pc, const char **why) {
 
   PetscFunctionBegin;
   PetscCall(now.Take(pc->mat));
-  *why = WhyOtherValues(s->values);
+  *why = WhyOtherValues(s->values.facts);
   if (!(now == s->factored))
     *why = "the preconditioner was built from other values";
   else if (s->values.scaled)
@@ -194,7 +194,7 @@ const KSPRRBInside KSPRRBOnRRB = {
     Choose,
     Create,
     [](PC pc) -> PetscRRBStateOfAll * { return StateOf(pc); },
-    [](PC pc) { return StateOf(pc)->values.positive > 0; },
+    [](PC pc) { return StateOf(pc)->values.facts.positive > 0; },
     [](PC pc) { return ((PC_RRB *)pc->data)->known->masks(); },
     [](PC pc) -> KSP { return StateOf(pc)->coarse == PC_RRB_COARSE_KSP ? ((PC_RRB *)pc->data)->coarse_ksp : nullptr; },
     PCRRBWantSchur};

@@ -141,13 +141,14 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   PetscCall(PetscViewerASCIIPrintf(viewer, "cycle: %s\n", cycle.c_str()));
   PetscCall(PetscViewerASCIIPrintf(viewer, "factor: in %s precision\n", PCRRBPrecisions[(int)s.core->precision()]));
   if (s.values.scaled) PetscCall(PetscViewerASCIIPrintf(viewer, "lumping keeps the near null space of the matrix\n"));
-  if (s.values.identity_rows)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %lld\n", (long long)s.values.identity_rows));
-  if (s.values.positive)
+  if (s.values.facts.identity_rows)
+    PetscCall(
+        PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %lld\n", (long long)s.values.facts.identity_rows));
+  if (s.values.facts.positive)
     PetscCall(
         PetscViewerASCIIPrintf(viewer, "positive off-diagonal entries, %s: %lld\n",
                                s.support ? "moved along other couplings or to the diagonal" : "moved to the diagonal",
-                               (long long)s.values.positive));
+                               (long long)s.values.facts.positive));
   if (s.outcome.unlumped)
     PetscCall(PetscViewerASCIIPrintf(viewer, "pivots left unlumped: %lld\n", (long long)s.outcome.unlumped));
   if (s.outcome.null + s.backend->null_directions())
@@ -189,7 +190,7 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
 }
 
 static PetscBool MayHaveIdentityRows(PC pc) {
-  return (PetscBool)(((PC_RRB *)pc->data)->state->values.identity_rows > 0);
+  return (PetscBool)(((PC_RRB *)pc->data)->state->values.facts.identity_rows > 0);
 }
 
 /*MC

@@ -119,8 +119,7 @@ private:
   Where where_;
   MPI_Comm comm_ = MPI_COMM_NULL; /* the PC's */
   std::unique_ptr<rrb::StencilReader> stencil_;
-  std::unique_ptr<rrb::MatrixReader> graph_; /* instead, of a matrix on no grid */
-  RowFacts facts_;
+  std::unique_ptr<rrb::MatrixReader> graph_;      /* instead, of a matrix on no grid */
   std::unique_ptr<PCRRBOnRanks<Where>> on_ranks_; /* NULL on one */
   std::unique_ptr<rrb::Ranks> ranks_;             /* of a graph that all of them have */
   std::unique_ptr<rrb::RowsOfRanks> rows_;        /* of its matrix */
@@ -209,28 +208,15 @@ PetscErrorCode Backend<Where>::GatherRows(PC pc, Mat P, const std::vector<PetscI
 
 /* --- values --- */
 
-PetscErrorCode TakeFacts(PC pc, const RowFacts &f) {
-  PCRRBState &s = *((PC_RRB *)pc->data)->state;
-
-  PetscFunctionBegin;
-  if (f.useless_row != no_row)
-    PetscCall(PetscInfo(pc, "The near null space is %g at row %lld: the constant vector is used instead\n",
-                        f.useless_value, (long long)f.useless_row));
-  s.values.Take(f);
-  s.values.simpler = (PetscBool)f.simpler(s.grid);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The same of a graph, but for why a matrix is refused that is not finite or not symmetric. */
-PetscErrorCode TakeFactsOfGraph(PC pc, index_t pairs, const RowFacts &f) {
+/* Of a graph with so many pairs of couplings: whether it is one for RRB. */
+PetscErrorCode JudgeGraph(PC pc, index_t pairs, PCRRBValues &values) {
   constexpr double most_positive = 0.4; /* of the couplings */
-  PCRRBValues &values = ((PC_RRB *)pc->data)->state->values;
+  const RowFacts &f = values.facts;
 
   PetscFunctionBegin;
-  values.Take(f);
   if (values.result == ReadResult::refused) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscRRBTry("PCRRB", [&] {
-    if (values.not_positive)
+    if (values.not_positive())
       values.why = not_positive("row " + std::to_string(f.bad_pivot));
     else if ((double)f.positive > most_positive * (double)pairs) {
       values.result = ReadResult::refused;
@@ -254,7 +240,7 @@ template <class Where> void Backend<Where>::BeginFactor() {
   }
 }
 
-/* A refresh of the core. */
+/* What follows a refresh of the core. */
 template <class Where> void Backend<Where>::Follow(Core &core, const rrb::Lumping &lumping) {
   if constexpr (Where::device) {
     last_block_.Enqueue(core, lumping);
@@ -269,9 +255,10 @@ void Backend<Where>::ReadGraph(const PCRRBState &s, PetscBool anew, const PetscS
     stencil_ = rrb::make_stencil_reader(where_.on());
     graph_->set(s.rows.csr, s.grid);
   }
-  facts_ = graph_->read(s.rows.csr, near_null, s.near_null.rounding, [this] { BeginFactor(); });
-  facts_.weights[0] = facts_.norm * (double)s.rows.csr.n;
-  values->result = facts_.result();
+  RowFacts &f = values->facts;
+  f = graph_->read(s.rows.csr, near_null, s.near_null.rounding, [this] { BeginFactor(); });
+  f.weights[0] = f.norm * (double)s.rows.csr.n;
+  values->result = f.result();
   if (values->result == ReadResult::refused)
     where_.OnHost(s.rows.csr, [&](const Csr &rows) { values->why = why_refused(rows); });
 }
@@ -288,14 +275,18 @@ template <class Where> PetscErrorCode Backend<Where>::ReadHere(PC pc, PetscBool 
     if (s.on_graph)
       ReadGraph(s, anew, v, &s.values);
     else
-      s.values.result = stencil_->read(s.rows.csr, s.grid, v, s.near_null.rounding, s.positive(), facts_, &s.values.why,
-                                       [this] { BeginFactor(); });
+      s.values.result = stencil_->read(s.rows.csr, s.grid, v, s.near_null.rounding, s.positive(), s.values.facts,
+                                       &s.values.why, [this] { BeginFactor(); });
   });
   expected_ = {};
   if (near_null) PetscCall(PCRRBRestoreArray(Where::device, near_null, &v));
   PetscCall(read);
   s.values.scaled = (PetscBool)(prepared().v != nullptr);
-  PetscCall(s.on_graph ? TakeFactsOfGraph(pc, graph_->couplings() / 2, facts_) : TakeFacts(pc, facts_));
+  if (s.on_graph)
+    PetscCall(JudgeGraph(pc, graph_->couplings() / 2, s.values));
+  else if (const RowFacts &f = s.values.facts; f.useless_row != no_row)
+    PetscCall(PetscInfo(pc, "The near null space is %g at row %lld: the constant vector is used instead\n",
+                        f.useless_value, (long long)f.useless_row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,8 +2,6 @@
 #pragma once
 
 #include "pc/vectors.h"
-#include "stencil/stencil.hpp"
-#include "stencil/weights.hpp"
 #include "petscrrb.h"
 #include "pc/rrb/pcrrb_coarse.h"
 #include "pc/rrb/core/stencil_reader.hpp"
@@ -16,22 +14,11 @@
 /* What the values of a matrix turned out to be. */
 struct PCRRBValues {
   petscrrb::ReadResult result = petscrrb::ReadResult::refused;
-  PetscBool not_positive = PETSC_FALSE; /* a diagonal entry: there is no factorization */
-  std::string why;                      /* of a refusal, or which one is not positive */
-  petscrrb::index_t identity_rows = 0, zero_rows = 0, positive = 0;
-  PetscBool simpler =
-      PETSC_FALSE; /* than the grid: no value crosses a periodic side, or there are no corners any more */
-  PetscBool scaled = PETSC_FALSE;  /* by the near null vector */
-  PetscBool rounded = PETSC_FALSE; /* a small row sum that is not rounding was taken for 0 */
-  double weights[2] = {};          /* the sums of the couplings' in x and in y; on no grid, of their rows' */
+  petscrrb::RowFacts facts;       /* of all rows; on no grid, weights[0] is the sum of their norms' */
+  std::string why;                /* of a refusal, or which diagonal entry is not positive */
+  PetscBool scaled = PETSC_FALSE; /* by the near null vector */
 
-  void Take(const petscrrb::RowFacts &f) {
-    not_positive = (PetscBool)(f.bad_pivot != petscrrb::no_row);
-    identity_rows = f.identity_rows, zero_rows = f.zero_rows;
-    positive = f.positive;
-    rounded = (PetscBool)f.rounded;
-    weights[0] = f.weights[0], weights[1] = f.weights[1];
-  }
+  bool not_positive() const { return facts.bad_pivot != petscrrb::no_row; } /* there is no factorization */
 };
 
 class PetscRRBStream;

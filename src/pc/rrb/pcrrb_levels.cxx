@@ -53,8 +53,8 @@ PetscBool PCRRBMayChoose(PC pc) {
 rrb::Lumping PCRRBLumpingOf(PC pc, PetscReal omega) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
   const PCRRBState *s = rrb->state;
-  const double weight =
-      (s->values.weights[0] + s->values.weights[1]) / (double)(s->grid.n[0] * s->grid.n[1] * s->grid.n[2]);
+  const double *sums = s->values.facts.weights;
+  const double weight = (sums[0] + sums[1]) / (double)(s->grid.n[0] * s->grid.n[1] * s->grid.n[2]);
   return {omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH, !s->tested && PCRRBMayChoose(pc), rrb::worth_a_choice,
           Scales::of(weight).to};
 }

@@ -280,10 +280,10 @@ PetscErrorCode PCRRBOnRanks<Where>::WhyRefused(PC pc, Mat P, const Grid &g, PCRR
   };
   const auto words = [&](PetscInt row, PetscInt column) { return "row " + at(row) + ", column " + at(column); };
   const auto explain = [&](const Csr &rows, const Flags &identity) -> std::string {
-    if (facts_.not_finite) return where_not_finite(RankRows(rows), words);
+    if (values->facts.not_finite) return where_not_finite(RankRows(rows), words);
     if (values->result == ReadResult::refused) return where_asymmetric(rows, identity, words);
     for (PetscInt p = 0; p < rows.n; ++p)
-      if (overlap.global(p) == facts_.bad_pivot) return not_positive("row " + at(p));
+      if (overlap.global(p) == values->facts.bad_pivot) return not_positive("row " + at(p));
     return "";
   };
 
@@ -346,14 +346,12 @@ PetscErrorCode PCRRBOnRanks<Where>::Read(PC pc, Mat P, Vec near_null, rrb::Stenc
   read_ = {};
   PetscCall(ExchangeRows(pc, P, s.grid));
   PetscCall(ReadNearNullVector(pc, near_null));
-  PetscCall(ReadRows(pc, P, s.grid, s.near_null.rounding, s.positive(), stencil, &box_, &facts_));
-  s.values.result = facts_.result();
-  if (s.values.result == ReadResult::refused) PetscCall(WhyRefused(pc, P, s.grid, &s.values));
-  if (s.values.result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
-  s.values.Take(facts_);
-  s.values.simpler = (PetscBool)facts_.simpler(s.grid);
-  if (s.values.not_positive) PetscCall(WhyRefused(pc, P, s.grid, &s.values));
+  PetscCall(ReadRows(pc, P, s.grid, s.near_null.rounding, s.positive(), stencil, &box_, &s.values.facts));
+  s.values.result = s.values.facts.result();
   s.values.scaled = (PetscBool)scaled_;
+  if (s.values.result == ReadResult::refused || (s.values.result == ReadResult::ok && s.values.not_positive()))
+    PetscCall(WhyRefused(pc, P, s.grid, &s.values));
+  if (s.values.result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(read_.Take(P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -362,13 +360,14 @@ template <class Where>
 PetscErrorCode PCRRBOnRanks<Where>::ReadForSolver(PC pc, Mat A, const Grid &grid, double rounding,
                                                   rrb::StencilReader *stencil, rrb::PreparedStencil *box,
                                                   RowFacts *facts) {
+  const RowFacts &found = ((PC_RRB *)pc->data)->state->values.facts;
   PetscRRBMatrixState now;
 
   PetscFunctionBegin;
   PetscCall(now.Take(A));
-  if (now == read_ && !facts_.rounded && facts_.positive == 0) {
+  if (now == read_ && !found.rounded && found.positive == 0) {
     *box = box_;
-    *facts = facts_;
+    *facts = found;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   read_ = {};

@@ -84,7 +84,6 @@ private:
   bool prepared_ = false; /* it is for their pattern and for the grid */
   Array v_;               /* V of own rows, and room for the ghosts' */
   bool scaled_ = false;   /* V is not I */
-  petscrrb::RowFacts facts_;
   PetscRRBCuts cuts_;
   std::size_t rank_ = 0;
   petscrrb::BoxPlaces places_;

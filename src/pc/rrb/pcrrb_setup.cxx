@@ -27,7 +27,8 @@ static PetscErrorCode ReadValues(PC pc, PetscBool anew, PetscBool *rebuild) {
   PetscCall(s->backend->Read(pc, anew, near_null));
   PetscCheck(s->values.result != ReadResult::refused, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
              "PCRRB cannot use this matrix: %s", s->values.why.c_str());
-  if (rebuild) *rebuild = (PetscBool)(s->values.result == ReadResult::rebuild || (s->core && s->values.simpler));
+  const bool simpler = s->core && !s->on_graph && s->values.facts.simpler(s->grid); /* than the grid */
+  if (rebuild) *rebuild = (PetscBool)(s->values.result == ReadResult::rebuild || simpler);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -90,7 +91,7 @@ static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok) {
 
   PetscFunctionBegin;
   *ok = PETSC_FALSE;
-  if (s->values.not_positive) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->values.not_positive()) PetscFunctionReturn(PETSC_SUCCESS);
   const rrb::Lumping lumping = PCRRBLumpingOf(pc, omega);
   const bool schur = rrb->schur_wanted && !rrb->schur_wanted->expired() && s->grid.points == 5;
   PetscCall(PetscRRBTry("PCRRB", [&] { s->core->want_schur(schur); }));
@@ -105,7 +106,7 @@ static PetscErrorCode FactorInDouble(PC pc, PetscBool *ok) {
   PCRRBState *s = rrb->state;
 
   PetscFunctionBegin;
-  if (*ok || s->values.not_positive || s->core->precision() != rrb::Precision::mixed)
+  if (*ok || s->values.not_positive() || s->core->precision() != rrb::Precision::mixed)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(
       pc, "A pivot is not positive, or out of the range of single precision: the factor is in double precision\n"));
@@ -125,7 +126,7 @@ static PetscErrorCode FactorSafely(PC pc, PetscBool *ok) {
   s->omega_dropped = false;
   PetscCall(Factor(pc, rrb->lumping, ok));
   PetscCall(FactorInDouble(pc, ok));
-  if (*ok || rrb->lumping == 0 || s->values.not_positive) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*ok || rrb->lumping == 0 || s->values.not_positive()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(pc, "A pivot is not positive: the factorization is repeated without lumping\n"));
   PetscCall(ReadValues(pc, PETSC_FALSE, nullptr)); /* the first attempt overwrote it */
   if (s->support) PetscCall(PCRRBBuildLevels(pc, 0.0));
@@ -168,7 +169,7 @@ static PetscErrorCode ReportFailure(PC pc) {
   char why[256];
 
   PetscFunctionBegin;
-  if (s.values.not_positive)
+  if (s.values.not_positive())
     PetscCall(PetscSNPrintf(why, sizeof(why), "RRB: %s", s.values.why.c_str()));
   else if (!o.ok && o.failed_i < 0)
     PetscCall(PetscSNPrintf(why, sizeof(why), "RRB: a pivot is not positive on level %d, %s", o.failed_level, after));
@@ -183,7 +184,7 @@ static PetscErrorCode ReportFailure(PC pc) {
 
 static PetscErrorCode ReportWarnings(PC pc) {
   const PCRRBState *s = ((PC_RRB *)pc->data)->state;
-  const double x = s->values.weights[0], y = s->values.weights[1];
+  const double x = s->values.facts.weights[0], y = s->values.facts.weights[1];
 
   PetscFunctionBegin;
   if (s->support) PetscFunctionReturn(PETSC_SUCCESS);
