@@ -241,6 +241,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState *s = rrb->state;
   std::shared_ptr<const void> pool;
+  PetscBool says = PETSC_FALSE;
   PetscInt rows;
 
   PetscFunctionBegin;
@@ -276,7 +277,9 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
   pool = nullptr;
   if (*ok) PetscCall(s->backend->EstimateForCycle(*s->core));
   if (*rebuild) PetscCall(ReportWarnings(pc));
-  if (*ok && s->cycle == PC_RRB_CYCLE_AMLI) PetscCall(PetscInfo(pc, "RRB cycle: %s\n", PCRRBDescribeCycle(*s).c_str()));
+  PetscCall(PetscInfoEnabled(PC_CLASSID, &says)); /* else nothing is put into words, which takes memory */
+  if (says && *ok && s->cycle == PC_RRB_CYCLE_AMLI)
+    PetscCall(PetscInfo(pc, "RRB cycle: %s\n", PCRRBDescribeCycle(*s).c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
