@@ -5,44 +5,40 @@
 #include <petscblaslapack.h>
 
 static PetscErrorCode KSPReset_RRB(KSP ksp) {
-  KSP_RRB *rrb = (KSP_RRB *)ksp->data;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBMatrixReset(&rrb->state->rows));
-  PetscCall(VecDestroy(&rrb->state->copy));
-  PetscCall(VecDestroy(&rrb->state->solution));
-  *rrb->state = KSPRRBState();
-  PetscCall(PetscFree3(rrb->d, rrb->e, rrb->work));
-  rrb->room = rrb->kept = 0;
+  PetscCall(PetscRRBMatrixReset(&s->rows));
+  PetscCall(VecDestroy(&s->copy));
+  PetscCall(VecDestroy(&s->solution));
+  *s = KSPRRBState();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode KSPDestroy_RRB(KSP ksp) {
   PetscFunctionBegin;
   PetscCall(KSPReset_RRB(ksp));
-  delete ((KSP_RRB *)ksp->data)->state;
+  delete KSPRRBStateOf(ksp);
+  ksp->data = nullptr;
   PetscCall(KSPDestroyDefault(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* KSPFUSEDCG leaves the preconditioner to PETSc. */
 static PetscErrorCode KSPSetUp_RRB(KSP ksp) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
   PetscBool rrb;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRRB, &rrb));
   if (rrb) PetscCall(KSPRRBChoosePC(ksp));
-  PetscCall(KSPRRBCheckPC(ksp, &s->inside));
-  KSPRRBWantSchur(ksp);
+  PetscCall(KSPRRBTakePC(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode KSPView_RRB(KSP ksp, PetscViewer viewer) {
   static const char *const forms[] = {"on the first Schur complement, ", "on all nodes, fused",
                                       "on all nodes, by PETSc's products and vector operations"};
-  const KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-  const char *kinds;
+  const KSPRRBState *s = KSPRRBStateOf(ksp);
   PetscBool ascii, string;
   double bytes;
 
@@ -56,14 +52,15 @@ static PetscErrorCode KSPView_RRB(KSP ksp, PetscViewer viewer) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  conjugate gradients: not set up yet\n"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  const KSPRRBSolver::Report report = s->solver->report();
+  const char *kinds = report.by_kinds ? ", of few kinds of rows" : "";
   PetscCall(PetscViewerASCIIPrintf(viewer, "  conjugate gradients: %s%s\n", forms[s->form],
-                                   s->form == KSP_RRB_SCHUR ? s->solver->schur() : ""));
+                                   s->form == KSP_RRB_SCHUR ? report.schur : ""));
   if (s->form != KSP_RRB_SCHUR && s->why) PetscCall(PetscViewerASCIIPrintf(viewer, "  because %s\n", s->why));
-  kinds = s->solver->by_kinds() ? ", of few kinds of rows" : "";
-  if (s->solver->captured()) PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations: as a graph on the device\n"));
-  if (s->solver->eisenstat()) PetscCall(PetscViewerASCIIPrintf(viewer, "  product: in Eisenstat's form%s\n", kinds));
-  if (s->solver->diagonals())
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  product: by %d diagonals%s\n", s->solver->diagonals(), kinds));
+  if (report.captured) PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations: as a graph on the device\n"));
+  if (report.eisenstat) PetscCall(PetscViewerASCIIPrintf(viewer, "  product: in Eisenstat's form%s\n", kinds));
+  if (report.diagonals)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  product: by %d diagonals%s\n", report.diagonals, kinds));
   bytes = s->solver->bytes();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)ksp)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  memory: %.0f bytes, without the preconditioner's\n", bytes));
@@ -72,7 +69,7 @@ static PetscErrorCode KSPView_RRB(KSP ksp, PetscViewer viewer) {
 
 /* During a solve the solution is vec_sol and the correction so far. */
 static PetscErrorCode KSPBuildSolution_RRB(KSP ksp, Vec v, Vec *V) {
-  const KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  const KSPRRBState *s = KSPRRBStateOf(ksp);
   const Vec built = ksp->work ? ksp->work[2] : nullptr; /* where the iteration is */
 
   PetscFunctionBegin;
@@ -89,25 +86,24 @@ static PetscErrorCode KSPBuildSolution_RRB(KSP ksp, Vec v, Vec *V) {
 
 /* The eigenvalues of the Lanczos matrix, in increasing order. */
 static PetscErrorCode LanczosEigenvalues(KSP ksp, PetscReal values[]) {
-  const KSP_RRB *rrb = (KSP_RRB *)ksp->data;
-  const PetscInt n = rrb->kept;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
+  const PetscInt n = s->kept;
   PetscBLASInt size, one = 1, info;
   PetscReal none;
 
   PetscFunctionBegin;
-  PetscCall(PetscArraycpy(values, rrb->d, n));
-  PetscCall(PetscArraycpy(rrb->work, rrb->e + 1, n - 1));
+  PetscCall(PetscArraycpy(values, s->d.data(), n));
+  PetscCall(PetscArraycpy(s->work.data(), s->e.data() + 1, n - 1));
   PetscCall(PetscBLASIntCast(n, &size));
   PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF));
-  LAPACKREALsteqr_("N", &size, values, rrb->work, &none, &one, &none, &info);
+  LAPACKREALsteqr_("N", &size, values, s->work.data(), &none, &one, &none, &info);
   PetscCall(PetscFPTrapPop());
   PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "Error in LAPACK's xSTEQR: info %d", (int)info);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode KSPComputeEigenvalues_RRB(KSP ksp, PetscInt most, PetscReal *r, PetscReal *c, PetscInt *n) {
-  const PetscInt kept =
-      ((const KSP_RRB *)ksp->data)->kept; /* which may be less than the iterations: a solve may break down */
+  const PetscInt kept = KSPRRBStateOf(ksp)->kept; /* which may be less than the iterations: a solve may break down */
 
   PetscFunctionBegin;
   PetscCheck(most >= kept, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_SIZ,
@@ -119,7 +115,7 @@ static PetscErrorCode KSPComputeEigenvalues_RRB(KSP ksp, PetscInt most, PetscRea
 }
 
 static PetscErrorCode KSPComputeExtremeSingularValues_RRB(KSP ksp, PetscReal *largest, PetscReal *smallest) {
-  const PetscInt kept = ((const KSP_RRB *)ksp->data)->kept;
+  const PetscInt kept = KSPRRBStateOf(ksp)->kept;
   PetscReal *values;
 
   PetscFunctionBegin;
@@ -194,15 +190,8 @@ PetscErrorCode KSPCreate_RRB(KSP ksp) {
 .seealso: `KSPRRB`, `KSPCG`, `PCMIC`, `PCNEUMANN`, `PCBLOCKRELAX`, `KSPSetDeflation()`
 M*/
 PetscErrorCode KSPCreate_FusedCG(KSP ksp) {
-  KSP_RRB *rrb;
-
-  KSPRRBState *state = nullptr;
-
   PetscFunctionBegin;
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)ksp), "KSPRRB", [&] { state = new KSPRRBState; }));
-  PetscCall(PetscNew(&rrb));
-  rrb->state = state;
-  ksp->data = (void *)rrb;
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)ksp), "KSPRRB", [&] { ksp->data = new KSPRRBState; }));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 2));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_PRECONDITIONED, PC_LEFT, 3));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 2));

@@ -44,19 +44,20 @@ static PetscErrorCode IsSolid(KSP ksp, PetscBool *solid, petscrrb::Grid *grid) {
   PetscBool da, aij, assembled;
   MatInfo info;
   PetscInt rows;
-  DM dm;
+  DM dms[2];
 
   PetscFunctionBegin;
   *solid = PETSC_FALSE;
   if (!ksp->pc->pmat) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCGetDM(ksp->pc, &dm));
-  PetscCall(AskDM(dm, &da, solid));
-  if (da) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetDM(ksp->pc->pmat, &dm));
-  PetscCall(AskDM(dm, &da, solid));
+  PetscCall(PCGetDM(ksp->pc, &dms[0]));
+  PetscCall(MatGetDM(ksp->pc->pmat, &dms[1]));
+  for (const DM dm : dms) {
+    PetscCall(AskDM(dm, &da, solid));
+    if (da) PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)ksp->pc->pmat, MATSEQAIJ, &aij)); /* on one rank, then */
   PetscCall(MatAssembled(ksp->pc->pmat, &assembled));
-  if (da || !aij || !assembled) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!aij || !assembled) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetSize(ksp->pc->pmat, &rows, nullptr));
   PetscCall(MatGetInfo(ksp->pc->pmat, MAT_LOCAL, &info));
   if (rows >= tiny && info.nz_used <= 5.0 * rows) PetscFunctionReturn(PETSC_SUCCESS);

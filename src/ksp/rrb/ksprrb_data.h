@@ -7,20 +7,19 @@
 #include "petsc/ksp_manner.h"
 #include "pc/vectors.h"
 #include "petscrrb.h"
-#include "ksp/rrb/ksprrb_inside.h"
+#include "ksp/rrb/ksprrb_solver.h"
 
 PETSC_INTERN PetscErrorCode KSPCreate_RRB(KSP);
 PETSC_INTERN PetscErrorCode KSPCreate_FusedCG(KSP);
 PETSC_INTERN PetscErrorCode KSPSolve_RRB(KSP);
 /* PCRRB or PCGRIDMG, unless somebody chose a preconditioner. */
 PETSC_INTERN PetscErrorCode KSPRRBChoosePC(KSP);
-PETSC_INTERN void KSPRRBWantSchur(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBPrepare(KSP);
-PETSC_INTERN PetscErrorCode KSPRRBMakeRoom(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBCorrect(KSP, Vec);
 
-/* Which type the preconditioner is. Error: PETSC_ERR_SUP for one that KSPRRB does not iterate on. */
-PETSC_INTERN PetscErrorCode KSPRRBCheckPC(KSP, const KSPRRBInside **);
+/* Of the preconditioner as it is now, before its set-up: its type, and that S1 is wanted. Error: PETSC_ERR_SUP for a type that KSPRRB does
+   not iterate on. */
+PETSC_INTERN PetscErrorCode KSPRRBTakePC(KSP);
 
 /* What a solve makes and the next one may use. */
 struct KSPRRBState {
@@ -46,15 +45,14 @@ struct KSPRRBState {
   PetscInt64 uses = 0;                      /* of the preconditioner, by its own last step */
   std::vector<KSPRRBSolver::Numbers> ahead; /* of steps that are taken, */
   std::size_t seen = 0;                     /* so many of which are tested */
+
+  /* of the last one */
+  std::vector<PetscReal> d, e, work; /* the Lanczos matrix, as KSPCG keeps it, */
+  PetscInt kept = 0;                 /* of so many iterations */
 };
+inline KSPRRBState *KSPRRBStateOf(KSP ksp) { return (KSPRRBState *)ksp->data; }
 
 /* of the preconditioner */
 PetscRRBStateOfAll *KSPRRBStateOfPC(KSP);
 
 PetscErrorCode KSPRRBCreateUnfused(KSP, std::unique_ptr<KSPRRBSolver> *);
-
-typedef struct {
-  KSPRRBState *state;
-  PetscReal *d, *e, *work; /* the Lanczos matrix, as KSPCG keeps it */
-  PetscInt room, kept;     /* for so many iterations, and of so many */
-} KSP_RRB;

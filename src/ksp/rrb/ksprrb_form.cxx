@@ -14,88 +14,80 @@ PetscErrorCode KSPRRBFindInside(PC pc, const KSPRRBInside **inside) {
 }
 
 PetscRRBStateOfAll *KSPRRBStateOfPC(KSP ksp) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
   PetscRRBStateOfAll *of = s->inside->state(ksp->pc);
 
   return of ? of : &s->others;
 }
 
-PetscErrorCode KSPRRBCheckPC(KSP ksp, const KSPRRBInside **inside) {
+PetscErrorCode KSPRRBTakePC(KSP ksp) {
+  KSPRRBState *s = KSPRRBStateOf(ksp);
   PCType type;
   PetscBool any;
 
   PetscFunctionBegin;
   PetscCall(PCGetType(ksp->pc, &type));
-  PetscCall(KSPRRBFindInside(ksp->pc, inside));
+  PetscCall(KSPRRBFindInside(ksp->pc, &s->inside));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPFUSEDCG, &any));
-  if (any && (!*inside || ksp->pc->mat != ksp->pc->pmat)) *inside = &KSPRRBOnAnyPC;
-  PetscCheck(*inside, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
+  if (any && (!s->inside || ksp->pc->mat != ksp->pc->pmat)) s->inside = &KSPRRBOnAnyPC;
+  PetscCheck(s->inside, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
              "KSPRRB works with the preconditioners rrb and gridmg only, not with %s. Use -pc_type rrb or gridmg, omit "
              "-pc_type, or use -ksp_type fusedcg or cg",
              type ? type : "another one");
+  const auto wanted = s->inside->want_schur ? s->inside->want_schur(ksp->pc) : nullptr;
+  if (s->schur_wanted && wanted != s->schur_wanted) /* fused may refer to what another one has made */
+    s->fused = nullptr, s->solver = nullptr;
+  s->schur_wanted = wanted;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode InSameMemory(Vec a, Vec b, PetscBool *same) {
+  PetscBool of_a, of_b;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBVecOnDevice(a, &of_a));
+  PetscCall(PetscRRBVecOnDevice(b, &of_b));
+  *same = (PetscBool)(of_a == of_b);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The residual at first, a temporary one, what KSPBuildSolution() returns: where the solution is. */
 static PetscErrorCode MakeWorkVectors(KSP ksp) {
-  PetscBool solution, work;
+  PetscBool fit = PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (ksp->nwork == 3 && ksp->work && ksp->vec_sol) {
-    PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &solution));
-    PetscCall(PetscRRBVecOnDevice(ksp->work[0], &work));
-    if (solution == work) PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(KSPSetWorkVecs(ksp, 3));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MakeRoomForCoefficients(KSP ksp) {
-  KSP_RRB *rrb = (KSP_RRB *)ksp->data;
-  const PetscInt most = ksp->max_it;
-
-  PetscFunctionBegin;
-  rrb->kept = 0;
-  if (!ksp->calc_sings || rrb->room > most) PetscFunctionReturn(PETSC_SUCCESS);
-  rrb->room = 0;
-  PetscCall(PetscFree3(rrb->d, rrb->e, rrb->work));
-  PetscCall(PetscMalloc3(most + 1, &rrb->d, most + 1, &rrb->e, most + 1, &rrb->work));
-  rrb->room = most + 1;
+  if (ksp->nwork == 3 && ksp->work && ksp->vec_sol) PetscCall(InSameMemory(ksp->vec_sol, ksp->work[0], &fit));
+  if (!fit) PetscCall(KSPSetWorkVecs(ksp, 3));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* KSPRRBState's b. */
 static PetscErrorCode FindRightHandSide(KSP ksp) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-  PetscBool solution, rhs;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
+  PetscBool same = PETSC_TRUE;
 
   PetscFunctionBegin;
   s->b = ksp->vec_rhs;
-  PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &solution));
-  PetscCall(PetscRRBVecOnDevice(ksp->vec_rhs, &rhs));
-  if (rhs == solution) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(InSameMemory(ksp->vec_sol, ksp->vec_rhs, &same));
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscRRBWorkVec(ksp->vec_sol, &s->copy));
   PetscCall(VecCopy(ksp->vec_rhs, s->copy));
   s->b = s->copy;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of the preconditioner as it is now, before its set-up. */
-void KSPRRBWantSchur(KSP ksp) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-  const auto wanted = s->inside->want_schur ? s->inside->want_schur(ksp->pc) : nullptr;
-
-  if (s->schur_wanted && wanted != s->schur_wanted) /* fused may refer to what another one has made */
-    s->fused = nullptr, s->solver = nullptr;
-  s->schur_wanted = wanted;
-}
-
 /* What a solve needs, whatever has become of vectors and options since the set-up; each rank by itself. */
-PetscErrorCode KSPRRBMakeRoom(KSP ksp) {
+static PetscErrorCode MakeRoom(KSP ksp) {
+  KSPRRBState *s = KSPRRBStateOf(ksp);
+  const std::size_t most = (std::size_t)ksp->max_it + 1;
+
   PetscFunctionBegin;
-  PetscCall(PetscRRBTry("KSPRRB", [&] { ((KSP_RRB *)ksp->data)->state->ahead.reserve(64); })); /* a step adds to it */
+  s->kept = 0;
+  PetscCall(PetscRRBTry("KSPRRB", [&] {
+    s->ahead.reserve(64); /* a step adds to it */
+    if (ksp->calc_sings && s->d.size() < most) s->d.resize(most), s->e.resize(most), s->work.resize(most);
+  }));
   PetscCall(MakeWorkVectors(ksp));
-  PetscCall(MakeRoomForCoefficients(ksp));
   PetscCall(FindRightHandSide(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -107,7 +99,7 @@ static PetscErrorCode IsPlain(Vec x, PetscBool *is) {
 
 /* The form that the matrices and the preconditioner's hierarchy allow, before any values are looked at. */
 static PetscErrorCode ChooseForm(KSP ksp) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
   PetscBool vectors, matrix, plain;
   KSPRRBForm form;
 
@@ -137,32 +129,9 @@ static PetscErrorCode ChooseForm(KSP ksp) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Refresh(KSP ksp, const PetscRRBMatrixState &now, KSPRRBValues *values) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-
-  PetscFunctionBegin;
-  PetscCall(PetscRRBMatrixGet(ksp->pc, ksp->pc->mat, &s->rows));
-  const PetscErrorCode result = s->fused->Refresh(ksp->pc, s->rows, now, values);
-  PetscCall(PetscRRBMatrixRestore(&s->rows));
-  PetscCall(result);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CreateFused(KSP ksp) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-
-  PetscFunctionBegin;
-  s->fused = nullptr;
-  PetscCall(s->inside->create(ksp, s->form, &s->fused));
-  s->build = s->inside->build(ksp->pc);
-  s->fused_form = s->form;
-  s->values = {};
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The matrix's values as they are now, whatever the preconditioner was made from. */
 static PetscErrorCode ReadValues(KSP ksp) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
   const PetscRRBStateOfAll *pc = KSPRRBStateOfPC(ksp);
   PetscRRBMatrixState now;
   KSPRRBValues values;
@@ -170,7 +139,10 @@ static PetscErrorCode ReadValues(KSP ksp) {
   PetscFunctionBegin;
   PetscCall(now.Take(ksp->pc->mat));
   if (!s->fused->borrows() && now == s->values && pc->factored == s->factored) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Refresh(ksp, now, &values));
+  PetscCall(PetscRRBMatrixGet(ksp->pc, ksp->pc->mat, &s->rows));
+  const PetscErrorCode refreshed = s->fused->Refresh(ksp->pc, s->rows, now, &values);
+  PetscCall(PetscRRBMatrixRestore(&s->rows));
+  PetscCall(refreshed);
   s->values = {};
   if (values == KSP_RRB_VALUES_OK) {
     s->values = now;
@@ -189,14 +161,21 @@ static PetscErrorCode ReadValues(KSP ksp) {
 
 /* The solver for the form and the hierarchy, with the matrix's values. */
 PetscErrorCode KSPRRBPrepare(KSP ksp) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
 
   PetscFunctionBegin;
   PetscCall(PetscRRBCheckAssembled(ksp->pc, ksp->pc->mat)); /* the state does not tell of values before they are */
-  PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)ksp), "PCRRB", [&] { return KSPRRBMakeRoom(ksp); }));
+  PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)ksp), "PCRRB", [&] { return MakeRoom(ksp); }));
   PetscCall(ChooseForm(ksp));
   if (s->form != KSP_RRB_UNFUSED) {
-    if (!s->fused || s->build != s->inside->build(ksp->pc) || s->fused_form != s->form) PetscCall(CreateFused(ksp));
+    const PetscInt64 build = s->inside->build(ksp->pc);
+    if (!s->fused || s->build != build || s->fused_form != s->form) {
+      s->fused = nullptr;
+      PetscCall(s->inside->create(ksp, s->form, &s->fused));
+      s->build = build;
+      s->fused_form = s->form;
+      s->values = {};
+    }
     PetscCall(ReadValues(ksp));
   }
   if (s->form == KSP_RRB_UNFUSED)

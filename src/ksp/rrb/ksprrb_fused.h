@@ -2,12 +2,16 @@
 #pragma once
 
 #include "comm/ranks.hpp"
+#include "exec/host/host.hpp"
 #include "ksp/rrb/ksprrb_solver.h"
 #include "pc/vectors.h"
 #include "petsc/box_vectors.h"
 #if PETSCRRB_ON_DEVICES
   #include "petsc/stream_cuda.h"
 #endif
+
+#include <memory>
+#include <type_traits>
 
 /* What several ranks have; nothing on one. */
 struct KSPRRBRanks {
@@ -16,8 +20,39 @@ struct KSPRRBRanks {
   std::size_t points = 0; /* of this rank's box */
 };
 
-/* Array: where vectors are */
-template <class Array> class KSPRRBFused : public KSPRRBSolver {
+/* f(on): of the stream's device, or of the host where there is none */
+template <class F> auto KSPRRBAt([[maybe_unused]] PetscRRBStream *stream, const F &f) {
+#if PETSCRRB_ON_DEVICES
+  if (stream) return f(stream->cuda);
+#endif
+  return f(petscrrb::on_host);
+}
+/* f(), which may throw and makes arrays there */
+template <class F> void KSPRRBDoAt([[maybe_unused]] PetscRRBStream *stream, const F &f) {
+#if PETSCRRB_ON_DEVICES
+  if (stream) return stream->Do(f);
+#endif
+  f();
+}
+
+/* An array there. */
+class KSPRRBArray {
+public:
+  KSPRRBArray(PetscRRBStream *stream, std::size_t n) : n_(n) {
+    KSPRRBAt(stream, [&](auto &on) {
+      const auto made = std::make_shared<typename std::decay_t<decltype(on)>::template Array<double>>(n);
+      data_ = {made, made->data()};
+    });
+  }
+  double *data() const { return data_.get(); }
+  std::size_t size() const { return n_; }
+
+private:
+  std::shared_ptr<double> data_;
+  std::size_t n_;
+};
+
+class KSPRRBFused : public KSPRRBSolver {
 public:
   using Iteration = petscrrb::rrbsolver::Iteration;
 
@@ -60,9 +95,9 @@ public:
       PetscFunctionReturn(PETSC_SUCCESS);
     });
   }
-  bool captured() const override { return stream_ && captured_; }
-  bool eisenstat() const override { return iteration().eisenstat(); }
-  bool by_kinds() const override { return iteration().by_kinds(); }
+  Report report() const override {
+    return {schur(), stream_ && captured_, iteration().eisenstat(), 0, iteration().by_kinds()};
+  }
   double bytes() const override { return (double)iteration().bytes() + 8.0 * (double)(r0_.size() + x_.size()); }
 
 protected:
@@ -70,9 +105,10 @@ protected:
               const KSPRRBRanks &of)
       : say_(type, stream ? PETSC_ERR_GPU : PETSC_ERR_LIB), stream_(stream), captured_(captured),
         solve_(std::move(solve)), ranks_(of.ranks), boxes_(of.vectors && !of.vectors->as_rows() ? of.vectors : nullptr),
-        r0_(boxes_ ? of.points : 0), x_(r0_.size()) {}
+        r0_(stream, boxes_ ? of.points : 0), x_(stream, r0_.size()) {}
 
   virtual Iteration &iteration() const = 0;
+  virtual const char *schur() const { return ""; } /* of Report */
 
   /* f(), which may throw and returns 0 or an error that PETSC has raised, where the arrays are. */
   template <class F> PetscErrorCode Compute(const F &f) {
@@ -116,5 +152,9 @@ private:
   const Iteration::Solve solve_;
   petscrrb::rrb::Ranks *const ranks_;     /* NULL: one */
   const PetscRRBBoxVectors *const boxes_; /* NULL: the rows are the box's */
-  Array r0_, x_;
+  const KSPRRBArray r0_, x_;
 };
+
+struct PCRRBParts;
+/* On all nodes, around PCRRB on a graph. May throw. */
+std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnGraph(const PCRRBParts &);

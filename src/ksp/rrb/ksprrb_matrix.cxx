@@ -1,10 +1,9 @@
 /* KSPRRB and KSPFUSEDCG on all nodes with the rows of the matrix as PETSc has them, on one rank: around PCRRB on a graph, or around any
    preconditioner by PCApply(). */
-#include "exec/host/host.hpp"
 #include "ksp/rrb/core/matrix_iteration.hpp"
 #include "ksp/rrb/ksprrb_data.h"
 #include "ksp/rrb/ksprrb_fused.h"
-#include "ksp/rrb/ksprrb_rrb.h"
+#include "pc/rrb/pcrrb_backend.h"
 
 using namespace petscrrb;
 
@@ -13,19 +12,22 @@ namespace {
 constexpr char type[] = "KSPFUSEDCG";           /* for errors */
 using Stream = std::shared_ptr<PetscRRBStream>; /* NULL on the host */
 
-/* Array: of the memory where the matrix is */
-template <class Array> class OnMatrix : public KSPRRBFused<Array> {
+class OnMatrix : public KSPRRBFused {
 public:
   bool borrows() const override { return !iteration_->diagonals(); }
-  int diagonals() const override { return iteration_->diagonals(); }
+  Report report() const override {
+    Report r = KSPRRBFused::report();
+    r.diagonals = iteration_->diagonals();
+    return r;
+  }
   PetscErrorCode Refresh(PC, const PetscRRBMatrix &A, const PetscRRBMatrixState &, KSPRRBValues *values) override {
     PetscRRBMatrixState pattern;
 
     PetscFunctionBegin;
     *values = KSP_RRB_VALUES_ZERO_ROWS; /* no others are on the host while the factorization is on the device */
-    if ((A.on_device != PETSC_FALSE) != (this->stream_ != nullptr)) PetscFunctionReturn(PETSC_SUCCESS);
+    if ((A.on_device != PETSC_FALSE) != (stream_ != nullptr)) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(pattern.TakePattern(A.rows));
-    PetscCall(this->Compute([&] { return iteration_->refresh(A.csr, pattern == pattern_), 0; }));
+    PetscCall(Compute([&] { return iteration_->refresh(A.csr, pattern == pattern_), 0; }));
     pattern_ = pattern;
     *values = KSP_RRB_VALUES_OK;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -33,10 +35,10 @@ public:
 
 protected:
   using MatrixIteration = rrbsolver::MatrixIteration;
-  using KSPRRBFused<Array>::KSPRRBFused;
+  using KSPRRBFused::KSPRRBFused;
   /* own: the stream of the iteration, if it is nobody else's */
-  OnMatrix(const Stream &own, PetscBool captured, rrbsolver::Iteration::Solve solve)
-      : KSPRRBFused<Array>(type, own.get(), captured, std::move(solve), {}), own_(own) {}
+  OnMatrix(const Stream &own, PetscBool captured, Iteration::Solve solve)
+      : KSPRRBFused(type, own.get(), captured, std::move(solve), {}), own_(own) {}
 
   MatrixIteration &iteration() const override { return *iteration_; }
 
@@ -47,19 +49,17 @@ private:
   PetscRRBMatrixState pattern_;
 };
 
-template <class Array> class OnGraph final : public OnMatrix<Array> {
+class OnGraph final : public OnMatrix {
 public:
-  explicit OnGraph(const PCRRBParts &with)
-      : OnMatrix<Array>("KSPRRB", with.stream, with.captured, KSPRRBSolveOf(with), {}) {
-    this->iteration_ =
-        KSPRRBOnBackend(with, [&](auto &on) { return rrbsolver::make_matrix_iteration(on, *with.core); });
+  explicit OnGraph(const PCRRBParts &with) : OnMatrix("KSPRRB", with.stream, with.captured, with.solve_last_block, {}) {
+    iteration_ = KSPRRBAt(with.stream, [&](auto &on) { return rrbsolver::make_matrix_iteration(on, *with.core); });
   }
 };
 
 #if PETSCRRB_ON_DEVICES
 
 /* A preconditioner whose application is enqueued: with it a step is a graph. */
-class OnEnqueued final : public OnMatrix<cuda::Buffer<double>> {
+class OnEnqueued final : public OnMatrix {
 public:
   OnEnqueued(const PetscRRBEnqueued &with, const Stream &stream, PetscInt n)
       : OnMatrix(stream, PETSC_TRUE, [this](rrb::Part) { return Apply(), 0; }), with_(with),
@@ -80,14 +80,11 @@ private:
 #endif
 
 /* A preconditioner sees the iteration's own residual as a Vec, and puts its result where the iteration reads it. */
-template <class Array> class OnAnyPC final : public OnMatrix<Array> {
+class OnAnyPC final : public OnMatrix {
 public:
   OnAnyPC(KSP ksp, const Stream &stream, PetscInt n)
-      : OnMatrix<Array>(stream, PETSC_FALSE, [this](rrb::Part) { return (int)Apply(); }), ksp_(ksp) {
-#if PETSCRRB_ON_DEVICES
-    if (own_) this->iteration_ = rrbsolver::make_matrix_iteration(own_->cuda, n);
-#endif
-    if (!own_) this->iteration_ = rrbsolver::make_matrix_iteration(on_host, n);
+      : OnMatrix(stream, PETSC_FALSE, [this](rrb::Part) { return (int)Apply(); }), ksp_(ksp) {
+    iteration_ = KSPRRBAt(stream.get(), [&](auto &on) { return rrbsolver::make_matrix_iteration(on, n); });
   }
   ~OnAnyPC() override {
     (void)VecDestroy(&r_);
@@ -96,8 +93,8 @@ public:
 
   PetscErrorCode MakeVectors(PetscInt n) {
     PetscFunctionBegin;
-    PetscCall(MakeVector(n, this->iteration_->residual(), &r_));
-    PetscCall(MakeVector(n, this->iteration_->preconditioned(), &z_));
+    PetscCall(MakeVector(n, iteration_->residual(), &r_));
+    PetscCall(MakeVector(n, iteration_->preconditioned(), &z_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -144,26 +141,9 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  using OnMatrix<Array>::own_;
-
   const KSP ksp_;
   Vec r_ = nullptr, z_ = nullptr;
 };
-
-template <class Array>
-PetscErrorCode CreateOnAnyPC(KSP ksp, const Stream &stream, std::unique_ptr<KSPRRBSolver> *solver) {
-  using Made = OnAnyPC<Array>;
-  const PetscRRBSay say(type, stream ? PETSC_ERR_GPU : PETSC_ERR_LIB);
-  std::unique_ptr<Made> made;
-  PetscInt n;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetLocalSize(ksp->pc->mat, &n, nullptr));
-  PetscCall(PetscRRBTry(say, [&] { made = std::make_unique<Made>(ksp, stream, n); }));
-  PetscCall(made->MakeVectors(n));
-  *solver = std::move(made);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* --- what KSPFUSEDCG wants to know of any preconditioner --- */
 
@@ -218,51 +198,35 @@ PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#if PETSCRRB_ON_DEVICES
-
-PetscErrorCode CreateOnDevice(KSP ksp, std::unique_ptr<KSPRRBSolver> *solver) {
+PetscErrorCode Create(KSP ksp, KSPRRBForm, std::unique_ptr<KSPRRBSolver> *solver) {
   Stream stream;
-  PetscRRBEnqueued with;
+  std::unique_ptr<OnAnyPC> made;
   PetscInt n;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBTry(PetscRRBSay(type, PETSC_ERR_GPU), [&] { stream = std::make_shared<PetscRRBStream>(type); }));
-  PetscCall(stream->Start());
-  PetscCall(FindEnqueued(ksp->pc, &with));
-  if (!with.apply) {
-    PetscCall(CreateOnAnyPC<cuda::Buffer<double>>(ksp, stream, solver));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(MatGetLocalSize(ksp->pc->mat, &n, nullptr));
-  PetscCall(stream->Run([&] { *solver = std::make_unique<OnEnqueued>(with, stream, n); }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-#endif
-
-PetscErrorCode Create(KSP ksp, KSPRRBForm, std::unique_ptr<KSPRRBSolver> *solver) {
-  PetscFunctionBegin;
 #if PETSCRRB_ON_DEVICES
   if (OnDevice(ksp->pc)) {
-    PetscCall(CreateOnDevice(ksp, solver));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    PetscRRBEnqueued with;
+
+    PetscCall(PetscRRBTry(PetscRRBSay(type, PETSC_ERR_GPU), [&] { stream = std::make_shared<PetscRRBStream>(type); }));
+    PetscCall(stream->Start());
+    PetscCall(FindEnqueued(ksp->pc, &with));
+    if (with.apply) {
+      PetscCall(stream->Run([&] { *solver = std::make_unique<OnEnqueued>(with, stream, n); }));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   }
 #endif
-  PetscCall(CreateOnAnyPC<std::vector<double>>(ksp, nullptr, solver));
+  PetscCall(PetscRRBTry(PetscRRBSay(type, stream ? PETSC_ERR_GPU : PETSC_ERR_LIB),
+                        [&] { made = std::make_unique<OnAnyPC>(ksp, stream, n); }));
+  PetscCall(made->MakeVectors(n));
+  *solver = std::move(made);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace
 
-std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnGraph(const PCRRBParts &with) { return KSPRRBMakeSolver<OnGraph>(with); }
+std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnGraph(const PCRRBParts &with) { return std::make_unique<OnGraph>(with); }
 
-const KSPRRBInside KSPRRBOnAnyPC = {nullptr,
-                                    [](PC) -> PetscRRBStateOfAll * { return nullptr; },
-                                    Build,
-                                    OnDevice,
-                                    [](PC) { return PETSC_FALSE; },
-                                    [](PC) { return false; },
-                                    nullptr,
-                                    [](PC) -> KSP { return nullptr; },
-                                    Choose,
-                                    Create};
+const KSPRRBInside KSPRRBOnAnyPC = {nullptr, Build, OnDevice, Choose, Create};

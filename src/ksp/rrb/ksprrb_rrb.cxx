@@ -1,29 +1,126 @@
-/* What KSPRRB wants to know of PCRRB. */
-#include "ksp/rrb/ksprrb_inside.h"
-#include "ksp/rrb/ksprrb_rrb.h"
+/* What KSPRRB wants to know of PCRRB, and its iterations on the factorization, wherever the matrix is. */
+#include "ksp/rrb/core/rrb_iteration.hpp"
+#include "ksp/rrb/ksprrb_fused.h"
+#include "pc/rrb/pcrrb_data.h"
 
 using namespace petscrrb;
 
 static PCRRBState *StateOf(PC pc) { return ((PC_RRB *)pc->data)->state; }
 
+/* Why what the preconditioner has read is not what would be read here; NULL: it is. */
+static const char *WhyOtherValues(const RowFacts &v) {
+  if (v.rounded) return "the preconditioner takes small row sums for 0, since there is a null space";
+  if (v.positive) return "the preconditioner has moved positive off-diagonal entries";
+  return v.zero_rows ? "the matrix has zero rows" : nullptr;
+}
+
+namespace {
+
+/* On the first Schur complement of a grid, on one rank and on the boxes of several. full: on all nodes instead, where red ones are not
+   exact. */
+class OnGrid final : public KSPRRBFused {
+public:
+  OnGrid(const PCRRBParts &with, bool full)
+      : KSPRRBFused(
+            with.matrix ? "RRB on several ranks" : "KSPRRB", with.stream, with.captured, with.solve_last_block,
+            {with.ranks, with.matrix ? &with.matrix->vectors() : nullptr, (std::size_t)with.core->extent().nodes()}),
+        matrix_(with.matrix), full_(full),
+        stencil_(KSPRRBAt(with.stream, [](auto &on) { return rrb::make_stencil_reader(on); })),
+        iteration_(KSPRRBAt(with.stream, [&](auto &on) {
+          const bool launched = with.ranks && !with.ranks->only_kernels();
+          if constexpr (std::decay_t<decltype(on)>::on_device)
+            return rrbsolver::make_rrb_iteration(on, *with.core, full, with.black,
+                                                 launched ? Iteration::Loop::launches : Iteration::Loop::automatic);
+          else
+            return rrbsolver::make_rrb_iteration(on, *with.core, full, with.black);
+        })) {}
+
+  PetscErrorCode Refresh(PC pc, const PetscRRBMatrix &A, const PetscRRBMatrixState &now,
+                         KSPRRBValues *values) override {
+    const PCRRBState &s = *StateOf(pc);
+
+    PetscFunctionBegin;
+    if (matrix_)
+      PetscCall(RefreshOnRanks(pc, A.on_ranks, s.grid, values));
+    else if (!full_ && now == s.factored && s.core->keeps_matrix() && !WhyOtherValues(s.values.facts))
+      PetscCall(RefreshByFactored(s, values));
+    else
+      PetscCall(RefreshFrom(A.csr, s.grid, full_ ? nullptr : s.backend->prepared().v, values));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  double bytes() const override { return KSPRRBFused::bytes() + stencil_->bytes(); }
+
+private:
+  const char *schur() const override { return "in r1/r2/b1/b2 storage"; }
+  Iteration &iteration() const override { return *iteration_; }
+
+  /* the iteration's matrix, as it was read; may throw */
+  KSPRRBValues Take(const rrb::PreparedStencil &A, const rrb::FirstSchur *made = nullptr) {
+    iteration_->refresh(A, made);
+    return iteration_->refreshed() ? KSP_RRB_VALUES_OK : KSP_RRB_VALUES_NOT_POSITIVE;
+  }
+  /* the matrix where the preconditioner has it */
+  PetscErrorCode RefreshByFactored(const PCRRBState &s, KSPRRBValues *values) {
+    const bool lends = s.core->schur() && !s.outcome.unscaled;
+    rrb::FirstSchur made;
+    if (lends) made = *s.core->schur();
+    if (!s.outcome.few_kinds) made.kind = nullptr;
+    return Compute([&] { return *values = Take(s.backend->prepared(), lends ? &made : nullptr), 0; });
+  }
+  /* v: of the preconditioner's V A V, where the matrix is; NULL: V = I. Of rows that have become identity rows it is 1, whatever
+     it was. */
+  PetscErrorCode RefreshFrom(const Csr &A, const Grid &grid, const double *v, KSPRRBValues *values) {
+    return Compute([&] {
+      RowFacts facts;
+      const ReadResult result = stencil_->read(A, grid, v, rounding, Positive::stays, facts, nullptr);
+      *values = KSPRRBValuesOf(result, facts.zero_rows);
+      if (*values == KSP_RRB_VALUES_OK) *values = Take(stencil_->prepared());
+      return 0;
+    });
+  }
+  PetscErrorCode RefreshOnRanks(PC pc, Mat A, const Grid &grid, KSPRRBValues *values) {
+    const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+    rrb::PreparedStencil read;
+    RowFacts facts;
+    PetscBool ok = PETSC_FALSE;
+
+    PetscFunctionBegin;
+    PetscCall(matrix_->ReadForSolver(pc, A, grid, rounding, stencil_.get(), &read, &facts));
+    *values = KSPRRBValuesOf(facts.result(), facts.zero_rows);
+    if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscRRBTryTogether(
+        comm, say_, [&] { KSPRRBDoAt(stream_, [&] { ok = (PetscBool)(Take(read) == KSP_RRB_VALUES_OK); }); }));
+    PetscCall(PCRRBAgree(comm, &ok));
+    if (!ok) *values = KSP_RRB_VALUES_NOT_POSITIVE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PCRRBDistribution *const matrix_; /* NULL on one rank */
+  const bool full_;                 /* which is of A itself, whatever V is in the preconditioner */
+  const std::unique_ptr<rrb::StencilReader> stencil_;
+  const std::unique_ptr<rrbsolver::RrbIteration> iteration_;
+};
+
 /* On the first Schur complement of a graph, which the factorization has. */
-template <class Array> class OnBlackNodes final : public KSPRRBFused<Array> {
+class OnBlackNodes final : public KSPRRBFused {
 public:
   explicit OnBlackNodes(const PCRRBParts &with)
-      : KSPRRBFused<Array>("KSPRRB", with.stream, with.captured, KSPRRBSolveOf(with), {}),
-        iteration_(KSPRRBOnBackend(with, [&](auto &on) { return rrbsolver::make_graph_iteration(on, *with.core); })) {}
+      : KSPRRBFused("KSPRRB", with.stream, with.captured, with.solve_last_block, {}),
+        iteration_(KSPRRBAt(with.stream, [&](auto &on) { return rrbsolver::make_graph_iteration(on, *with.core); })) {}
   /* It is of the matrix that was factored: Choose() sees to that. */
   PetscErrorCode Refresh(PC, const PetscRRBMatrix &, const PetscRRBMatrixState &, KSPRRBValues *values) override {
     *values = KSP_RRB_VALUES_OK;
     return PETSC_SUCCESS;
   }
-  const char *schur() const override { return "of a graph, in the order of elimination"; }
 
 private:
-  rrbsolver::Iteration &iteration() const override { return *iteration_; }
+  const char *schur() const override { return "of a graph, in the order of elimination"; }
+  Iteration &iteration() const override { return *iteration_; }
 
-  const std::unique_ptr<rrbsolver::Iteration> iteration_;
+  const std::unique_ptr<Iteration> iteration_;
 };
+
+} // namespace
 
 /* Why the core's, if it has one, is not that of Amat as it is now; NULL: it is. */
 static PetscErrorCode WhyNotOfAmat(PC pc, const char **why) {
@@ -32,7 +129,7 @@ static PetscErrorCode WhyNotOfAmat(PC pc, const char **why) {
 
   PetscFunctionBegin;
   PetscCall(now.Take(pc->mat));
-  *why = KSPRRBWhyOtherValues(s->values);
+  *why = WhyOtherValues(s->values.facts);
   if (!(now == s->factored))
     *why = "the preconditioner was built from other values";
   else if (s->values.scaled)
@@ -76,34 +173,28 @@ static PetscErrorCode Create(KSP ksp, KSPRRBForm form, std::unique_ptr<KSPRRBSol
 
   PetscFunctionBegin;
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), say, [&] {
-    if (!full && with.core->black_graph()) {
-      *solver = KSPRRBMakeSolver<OnBlackNodes>(with);
-      return;
-    }
-    if (rows) {
-      *solver = KSPRRBSolverOnGraph(with);
-      return;
-    }
-    const auto pool = StateOf(pc)->backend->pool();
-#if PETSCRRB_ON_DEVICES
-    if (with.stream) {
-      *solver = KSPRRBSolverOnDevice(with, full);
-      return;
-    }
-#endif
-    *solver = KSPRRBSolverOnHost(with, full);
+    const bool black = !full && with.core->black_graph();
+    const auto pool = black || rows ? nullptr : StateOf(pc)->backend->pool();
+    KSPRRBDoAt(with.stream, [&] {
+      if (black)
+        *solver = std::make_unique<OnBlackNodes>(with);
+      else if (rows)
+        *solver = KSPRRBSolverOnGraph(with);
+      else
+        *solver = std::make_unique<OnGrid>(with, full);
+    });
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 const KSPRRBInside KSPRRBOnRRB = {
     PCRRB,
-    [](PC pc) -> PetscRRBStateOfAll * { return StateOf(pc); },
     [](PC pc) -> PetscInt64 { return StateOf(pc)->core ? StateOf(pc)->build : 0; },
     [](PC pc) { return StateOf(pc)->backend->on_device(); },
-    [](PC pc) { return (PetscBool)(StateOf(pc)->values.positive > 0); },
-    [](PC pc) { return ((PC_RRB *)pc->data)->known->masks(); },
-    PCRRBWantSchur,
-    [](PC pc) -> KSP { return StateOf(pc)->coarse == PC_RRB_COARSE_KSP ? ((PC_RRB *)pc->data)->coarse_ksp : nullptr; },
     Choose,
-    Create};
+    Create,
+    [](PC pc) -> PetscRRBStateOfAll * { return StateOf(pc); },
+    [](PC pc) { return StateOf(pc)->values.facts.positive > 0; },
+    [](PC pc) { return ((PC_RRB *)pc->data)->known->masks(); },
+    [](PC pc) -> KSP { return StateOf(pc)->coarse == PC_RRB_COARSE_KSP ? ((PC_RRB *)pc->data)->coarse_ksp : nullptr; },
+    PCRRBWantSchur};

@@ -18,29 +18,23 @@ static Norm NormOf(KSP ksp) {
 static PetscErrorCode Residual(KSP ksp, Vec x, Vec r) {
   PetscFunctionBegin;
   PetscCall(KSP_MatMult(ksp, ksp->pc->mat, x, r));
-  PetscCall(VecAYPX(r, -1.0, ((KSP_RRB *)ksp->data)->state->b));
+  PetscCall(VecAYPX(r, -1.0, KSPRRBStateOf(ksp)->b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The norm of a residual by a whole application, where the iteration does not know it. */
+/* The norm of a residual that takes an application, where the iteration does not know it. */
 static PetscErrorCode NormByApplication(KSP ksp, Vec r, PetscReal *norm) {
   Vec z = ksp->work[1];
   PetscScalar rz;
 
   PetscFunctionBegin;
-  if (ksp->normtype == KSP_NORM_UNPRECONDITIONED) {
-    PetscCall(VecNorm(r, NORM_2, norm));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  *norm = 0.0;
-  if (ksp->normtype == KSP_NORM_NONE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSP_PCApply(ksp, r, z));
   if (ksp->normtype == KSP_NORM_PRECONDITIONED) {
     PetscCall(VecNorm(z, NORM_2, norm));
-  } else {
-    PetscCall(VecDot(z, r, &rz));
-    *norm = PetscSqrtReal(PetscAbsScalar(rz));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(VecDot(z, r, &rz));
+  *norm = PetscSqrtReal(PetscAbsScalar(rz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -50,7 +44,7 @@ static const Numbers not_finite{infinite, infinite, infinite};
 
 /* As PCApply() does: whether the user's solver in the preconditioner has failed, on any rank. */
 static PetscErrorCode CheckInner(KSP ksp, PetscBool *failed) {
-  const KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  const KSPRRBState *s = KSPRRBStateOf(ksp);
   const KSP inner = s->inside->inner(ksp->pc);
   PetscMPIInt bad;
 
@@ -67,7 +61,7 @@ static PetscErrorCode CheckInner(KSP ksp, PetscBool *failed) {
 
 /* Starts the iteration from x0, with the residual's norm there. Known values are right in it (pc/known_values.h). */
 static PetscErrorCode Start(KSP ksp, PetscReal *norm, Numbers *numbers) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
   PetscRRBStateOfAll *pc = KSPRRBStateOfPC(ksp);
   const Norm type = NormOf(ksp);
   Vec x = ksp->vec_sol, r0 = s->b, work = ksp->work[0];
@@ -102,7 +96,7 @@ static PetscErrorCode Start(KSP ksp, PetscReal *norm, Numbers *numbers) {
 
 /* x += the correction so far, without its part in the null space; or x = it. */
 PetscErrorCode KSPRRBCorrect(KSP ksp, Vec x) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
   MatNullSpace null;
 
   PetscFunctionBegin;
@@ -125,7 +119,7 @@ static KSPRRBSolver::Limits LimitsOf(KSP ksp, PetscRRBTest test) {
   const auto tests_by = [&](auto one) { return test == (PetscRRBTest)one; };
   const bool none = ksp->normtype == KSP_NORM_NONE; /* then neither of PETSc's tests stops before the last iteration */
 
-  if (((KSP_RRB *)ksp->data)->state->inside->inner(ksp->pc)) return limits; /* which may fail in any step */
+  if (KSPRRBStateOf(ksp)->inside->inner(ksp->pc)) return limits; /* which may fail in any step */
   if (ksp->numbermonitors || !(tests_by(KSPConvergedDefault) || (none && tests_by(KSPConvergedSkip)))) return limits;
   limits.most = to_int(ksp->max_it - ksp->its + 1);
   if (none) return limits;
@@ -136,7 +130,7 @@ static KSPRRBSolver::Limits LimitsOf(KSP ksp, PetscRRBTest test) {
 }
 
 static PetscErrorCode NextStep(KSP ksp, Numbers *numbers) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
   PetscRRBStateOfAll *pc = KSPRRBStateOfPC(ksp);
   PetscRRBTest test;
   PetscBool failed;
@@ -159,11 +153,12 @@ static PetscErrorCode NextStep(KSP ksp, Numbers *numbers) {
 
 /* As KSPCG keeps them: the Lanczos matrix's diagonal and the entries beside it. */
 static void KeepCoefficients(KSP ksp, PetscInt i, PetscReal alpha_before, PetscReal alpha, PetscReal beta) {
-  KSP_RRB *rrb = (KSP_RRB *)ksp->data;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
+  const PetscReal root = PetscSqrtReal(PetscAbsReal(beta));
 
-  rrb->e[i] = i ? PetscSqrtReal(PetscAbsReal(beta)) / alpha_before : 0.0;
-  rrb->d[i] = PetscSqrtReal(PetscAbsReal(beta)) * rrb->e[i] + 1.0 / alpha;
-  rrb->kept = i + 1;
+  s->e[(std::size_t)i] = i ? root / alpha_before : 0.0;
+  s->d[(std::size_t)i] = root * s->e[(std::size_t)i] + 1.0 / alpha;
+  s->kept = i + 1;
 }
 
 static PetscErrorCode Report(KSP ksp, PetscReal norm) {
@@ -205,12 +200,12 @@ static PetscErrorCode NormOfUnseen(KSP ksp, PetscReal *norm) {
 
 /* One iteration: from the numbers of the one before it to its own. It may end the solve without a residual to test. */
 static PetscErrorCode Iterate(KSP ksp, PetscInt i, const Numbers &before, PetscReal rho_before, Numbers *n) {
-  KSP_RRB *rrb = (KSP_RRB *)ksp->data;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
 
   PetscFunctionBegin;
   if (before.rho == 0.0 && i == 0) { /* the red nodes have all of the residual */
-    PetscCall(rrb->state->solver->Settle());
-    rrb->state->started = PETSC_TRUE;
+    PetscCall(s->solver->Settle());
+    s->started = PETSC_TRUE;
     if (ksp->calc_sings) KeepCoefficients(ksp, 0, 1.0, 1.0, 0.0); /* M is exact there: one step of length 1 */
     *n = Numbers();
     PetscCall(NormOfUnseen(ksp, &n->norm));
@@ -233,7 +228,7 @@ static PetscErrorCode Iterate(KSP ksp, PetscInt i, const Numbers &before, PetscR
   PetscCall(NextStep(ksp, n));
   const bool finite = !PetscIsInfOrNanReal(n->curvature);
   if (!finite || n->curvature == 0.0 || (i > 0 && n->curvature * before.curvature < 0.0)) {
-    rrb->state->solver->DropStep();
+    s->solver->DropStep();
     KSPCheckNorm(ksp, n->curvature);
     PetscCall(BreakDown(ksp, KSP_DIVERGED_INDEFINITE_MAT, "indefinite matrix"));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -275,7 +270,7 @@ static PetscErrorCode StartAndIterate(KSP ksp) {
 
 /* Into vec_sol, which is where products write. */
 static PetscErrorCode Solve(KSP ksp) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
 
   PetscFunctionBegin;
   PetscCall(KSPRRBPrepare(ksp));
@@ -286,7 +281,7 @@ static PetscErrorCode Solve(KSP ksp) {
 
 /* With a matrix on the device and a solution on the host. */
 static PetscErrorCode SolveOnDevice(KSP ksp) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  KSPRRBState *s = KSPRRBStateOf(ksp);
   const Vec x = ksp->vec_sol;
 
   PetscFunctionBegin;
@@ -304,9 +299,8 @@ PetscErrorCode KSPSolve_RRB(KSP ksp) {
   PetscBool matrix, solution;
 
   PetscFunctionBegin;
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-  PetscCall(KSPRRBCheckPC(ksp, &s->inside));
-  KSPRRBWantSchur(ksp);
+  KSPRRBState *s = KSPRRBStateOf(ksp);
+  PetscCall(KSPRRBTakePC(ksp));
   PetscCall(PCSetUp(ksp->pc)); /* KSPSetUp() does not see that a preconditioner has been exchanged */
   ksp->its = 0;
   s->started = PETSC_FALSE;

@@ -1,4 +1,5 @@
-/* An iteration of KSPRRB: its own in the preconditioner's arrays (ksprrb_fused.h), or PETSc's operations (ksprrb_unfused.cxx). */
+/* An iteration of KSPRRB: its own in the preconditioner's arrays (ksprrb_fused.h), or PETSc's operations (ksprrb_unfused.cxx). And what it may
+   be on, for each type of preconditioner a table. */
 #pragma once
 
 #include <petscksp.h>
@@ -36,16 +37,15 @@ public:
   virtual PetscErrorCode Refresh(PC, const PetscRRBMatrix &, const PetscRRBMatrixState &, KSPRRBValues *) = 0;
   /* The matrix's arrays are used where they are. They may have moved since the last solve. */
   virtual bool borrows() const { return false; }
-  /* where the vectors of the first Schur complement are, for views */
-  virtual const char *schur() const { return ""; }
-  /* All steps are enqueued as one graph. */
-  virtual bool captured() const { return false; }
-  /* The product is that of Eisenstat's form. */
-  virtual bool eisenstat() const { return false; }
-  /* of a matrix that is multiplied by its diagonals; else 0 */
-  virtual int diagonals() const { return 0; }
-  /* Its rows are of few kinds, and a byte says which. */
-  virtual bool by_kinds() const { return false; }
+  /* for views */
+  struct Report {
+    const char *schur = ""; /* where the vectors of the first Schur complement are */
+    bool captured = false;  /* all steps are enqueued as one graph */
+    bool eisenstat = false; /* the product is that of Eisenstat's form, */
+    int diagonals = 0;      /* or of so many of the matrix's diagonals; */
+    bool by_kinds = false;  /* its rows are of few kinds, and a byte says which */
+  };
+  virtual Report report() const { return {}; }
 
   /* From the residual of the whole system, which must stay what it is. */
   virtual PetscErrorCode Start(Vec r0, Norm, Numbers *) = 0;
@@ -59,3 +59,32 @@ public:
   virtual PetscErrorCode Solution(Vec r0, Vec x, PetscBool add) = 0;
   virtual double bytes() const = 0;
 };
+
+typedef enum {
+  KSP_RRB_SCHUR,  /* conjugate gradients on the first Schur complement */
+  KSP_RRB_FULL,   /* on all nodes */
+  KSP_RRB_UNFUSED /* the same by PETSc's products and vector operations */
+} KSPRRBForm;
+
+struct KSPRRBInside {
+  PCType type;
+  PetscInt64 (*build)(PC);    /* which hierarchy this is, of those of all types; 0: none */
+  PetscBool (*on_device)(PC); /* of a hierarchy that there is */
+  /* the form that the hierarchy allows, each rank the same */
+  PetscErrorCode (*choose)(PC, KSPRRBForm *, const char **why);
+  PetscErrorCode (*create)(KSP, KSPRRBForm, std::unique_ptr<KSPRRBSolver> *); /* collective */
+
+  /* after the set-up; NULL: there is none that this must know */
+  PetscRRBStateOfAll *(*state)(PC) = [](PC) -> PetscRRBStateOfAll * { return nullptr; };
+  bool (*moved)(PC) = [](PC) { return false; };            /* positive couplings, to the diagonal */
+  bool (*masked)(PC) = [](PC) { return false; };           /* in this solve (pc/known_values.h) */
+  KSP (*inner)(PC) = [](PC) -> KSP { return nullptr; };    /* which may fail in any application; or NULL */
+  std::shared_ptr<const void> (*want_schur)(PC) = nullptr; /* held from before the set-up on; or NULL */
+};
+
+extern const KSPRRBInside KSPRRBOnRRB, KSPRRBOnGridMG;
+/* Any preconditioner, by PCApply(). */
+extern const KSPRRBInside KSPRRBOnAnyPC;
+
+/* NULL for types without a table of their own */
+PetscErrorCode KSPRRBFindInside(PC, const KSPRRBInside **);

@@ -106,14 +106,14 @@ static PetscErrorCode ViewOnGraph(const PCRRBState &s, PetscViewer viewer) {
 static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState &s = *rrb->state;
-  char cycle[PCRRBCycleLength];
+  std::string cycle;
   const Grid &g = s.grid;
   const rrb::Options &o = s.core->options();
   std::vector<index_t> unknowns;
 
   PetscFunctionBegin;
-  PetscCall(
-      PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), "PCRRB", [&] { unknowns = s.core->unknowns_by_level(); }));
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), "PCRRB",
+                                [&] { unknowns = s.core->unknowns_by_level(), cycle = PCRRBDescribeCycle(s); }));
   const auto around = [&](int d) {
     return g.n[d] % ((index_t)1 << ((o.levels + 1) / 2))
                ? ": not a multiple of 2^ceil(levels/2), some couplings across this side are lumped"
@@ -138,17 +138,17 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
         PetscViewerASCIIPrintf(viewer, "storage: r1r2b1b2 on %d grids, compute block %d\n", o.storage_grids, o.block));
   PetscCall(PetscViewerASCIIPrintf(viewer, "last block: %s, %" PetscInt_FMT " unknowns\n", PCRRBCoarseTypes[s.coarse],
                                    s.core->last_block().size()));
-  PetscCall(PCRRBDescribeCycle(pc, sizeof(cycle), cycle));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "cycle: %s\n", cycle));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "cycle: %s\n", cycle.c_str()));
   PetscCall(PetscViewerASCIIPrintf(viewer, "factor: in %s precision\n", PCRRBPrecisions[(int)s.core->precision()]));
   if (s.values.scaled) PetscCall(PetscViewerASCIIPrintf(viewer, "lumping keeps the near null space of the matrix\n"));
-  if (s.values.identity_rows)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %lld\n", (long long)s.values.identity_rows));
-  if (s.values.positive)
+  if (s.values.facts.identity_rows)
+    PetscCall(
+        PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %lld\n", (long long)s.values.facts.identity_rows));
+  if (s.values.facts.positive)
     PetscCall(
         PetscViewerASCIIPrintf(viewer, "positive off-diagonal entries, %s: %lld\n",
                                s.support ? "moved along other couplings or to the diagonal" : "moved to the diagonal",
-                               (long long)s.values.positive));
+                               (long long)s.values.facts.positive));
   if (s.outcome.unlumped)
     PetscCall(PetscViewerASCIIPrintf(viewer, "pivots left unlumped: %lld\n", (long long)s.outcome.unlumped));
   if (s.outcome.null + s.backend->null_directions())
@@ -190,7 +190,7 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
 }
 
 static PetscBool MayHaveIdentityRows(PC pc) {
-  return (PetscBool)(((PC_RRB *)pc->data)->state->values.identity_rows > 0);
+  return (PetscBool)(((PC_RRB *)pc->data)->state->values.facts.identity_rows > 0);
 }
 
 /*MC

@@ -1,59 +1,60 @@
-/* What of PCRRB depends on where the matrix is: implemented in pcrrb_host.cxx and pcrrb_cuda.cxx, for any number of ranks. */
+/* What of PCRRB depends on where the matrix is, and on how many ranks: implemented in pcrrb_backend.cxx. */
 #pragma once
 
 #include "pc/vectors.h"
-#include "stencil/stencil.hpp"
-#include "stencil/weights.hpp"
 #include "petscrrb.h"
 #include "pc/rrb/pcrrb_coarse.h"
+#include "pc/rrb/core/stencil_reader.hpp"
 #include "pc/rrb/core/cycle.hpp"
 #include "pc/rrb/core/rrb.hpp"
-#include "pc/rrb/graph/matrix_reader.hpp"
 
 #include <functional>
 #include <memory>
-#include <new>
 
 /* What the values of a matrix turned out to be. */
 struct PCRRBValues {
   petscrrb::ReadResult result = petscrrb::ReadResult::refused;
-  PetscBool not_positive = PETSC_FALSE; /* a diagonal entry: there is no factorization */
-  std::string why;                      /* of a refusal, or which one is not positive */
-  petscrrb::index_t identity_rows = 0, zero_rows = 0, positive = 0;
-  PetscBool simpler =
-      PETSC_FALSE; /* than the grid: no value crosses a periodic side, or there are no corners any more */
-  PetscBool scaled = PETSC_FALSE;  /* by the near null vector */
-  PetscBool rounded = PETSC_FALSE; /* a small row sum that is not rounding was taken for 0 */
+  petscrrb::RowFacts facts;       /* of all rows; on no grid, weights[0] is the sum of their norms' */
+  std::string why;                /* of a refusal, or which diagonal entry is not positive */
+  PetscBool scaled = PETSC_FALSE; /* by the near null vector */
 
-  void Take(const petscrrb::RowFacts &f) {
-    not_positive = (PetscBool)(f.bad_pivot != petscrrb::no_row);
-    identity_rows = f.identity_rows, zero_rows = f.zero_rows;
-    positive = f.positive;
-    rounded = (PetscBool)f.rounded;
-  }
-  void Take(const petscrrb::RowFacts &f, const petscrrb::Grid &grid) {
-    Take(f);
-    simpler = (PetscBool)f.simpler(grid);
-  }
+  bool not_positive() const { return facts.bad_pivot != petscrrb::no_row; } /* there is no factorization */
 };
 
-class PCRRBDistribution;
-class PCRRBEverywhere;
 class PetscRRBStream;
-namespace petscrrb {
-struct Host;
-namespace rrb {
+class PetscRRBBoxVectors;
+namespace petscrrb::rrb {
 class BlackRanks;
 class Ranks;
-} // namespace rrb
-} // namespace petscrrb
+} // namespace petscrrb::rrb
+
+/* A matrix on several ranks, of which each has a box of the grid. A Mat is Amat or Pmat as a MATMPIAIJ. */
+class PCRRBDistribution : petscrrb::NotCopied {
+public:
+  virtual ~PCRRBDistribution() = default;
+  /* The stencil of the rank's box of a matrix as it is now, which the preconditioner need not have seen, with its V, but for rows that have
+     become identity rows. Positive couplings stay. Where the preconditioner has read just that, *A is its own, and nothing is put into the stencil. */
+  virtual PetscErrorCode ReadForSolver(PC, Mat, const petscrrb::Grid &, double rounding, petscrrb::rrb::StencilReader *,
+                                       petscrrb::rrb::PreparedStencil *A, petscrrb::RowFacts *) = 0;
+  /* Boxes are not what the rows are where parts of lines are on another rank than their line. */
+  virtual const PetscRRBBoxVectors &vectors() const = 0;
+};
+
+/* Whether it is so on all ranks: they may differ where their processors do. Collective. */
+inline PetscErrorCode PCRRBAgree(MPI_Comm comm, PetscBool *yes) {
+  PetscMPIInt all = *yes;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm));
+  *yes = (PetscBool)all;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* What an iteration on PCRRB's factorization (KSPRRB) is made of; of one build. */
 struct PCRRBParts {
   petscrrb::rrb::Factorization *core;
-  std::function<PetscErrorCode(petscrrb::rrb::Part)> solve_last_block;
-  const petscrrb::Host *host = nullptr; /* or */
-  PetscRRBStream *stream = nullptr;
+  std::function<int(petscrrb::rrb::Part)> solve_last_block; /* an error of PETSc's, or 0 */
+  PetscRRBStream *stream = nullptr;                         /* NULL on the host */
   PetscBool captured = PETSC_FALSE; /* an application only enqueues work on the stream, so that a graph can have it */
   /* of several ranks; NULL on one */
   petscrrb::rrb::BlackRanks *black = nullptr;
@@ -70,30 +71,29 @@ public:
   /* While the caller has it, arrays are made faster: for a first set-up; or NULL. May throw. */
   virtual std::shared_ptr<const void> pool() { return nullptr; }
   virtual PetscErrorCode FindGrid(PC, const PetscRRBMatrix &, petscrrb::Grid *) = 0;
+  /* The rows of all ranks, where P is, until the next call. places: of the rows of P among them; NULL: the nonzeros are those of the last call. */
+  virtual PetscErrorCode GatherRows(PC, Mat P, const std::vector<PetscInt> *places, petscrrb::Csr *) = 0;
 
-  /* near_null: NULL for the constant vector; see prepare.hpp for `rounding` */
-  virtual PetscErrorCode Read(PC, const PetscRRBMatrix &, const petscrrb::Grid &, Vec near_null, double rounding,
-                              petscrrb::Positive, PCRRBValues *) = 0;
-  /* Instead of both, of a matrix on no grid. anew: it may have other nonzeros than before */
-  virtual PetscErrorCode ReadGraph(PC, const PetscRRBMatrix &, PetscBool anew, Vec near_null, double rounding,
-                                   PCRRBValues *) = 0;
+  /* The values of the state's rows, on its grid or on none, to its `values`. anew: there may be other nonzeros than before; near_null: NULL for the constant
+     vector. */
+  virtual PetscErrorCode Read(PC, PetscBool anew, Vec near_null) = 0;
+  /* What was read last; the core may have written over it. Its v, which is NULL where V = I, is that of V A V. */
+  virtual petscrrb::rrb::PreparedStencil prepared() = 0;
+
   /* What Build() will be called with, unless the values that are read next say otherwise: what depends on that alone may be made meanwhile. */
-  virtual void ExpectLevels(const petscrrb::rrb::Extent &, int /* levels */) {}
-  /* Likewise what Factor() will be called with after the next Read(): it may begin with that before the values are known. */
-  virtual void ExpectFactor(Core &, const petscrrb::rrb::Lumping &) {}
-  virtual void weights(double *x, double *y) const = 0; /* the sums of the couplings'; on no grid, of their rows' */
+  virtual void ExpectLevels(const petscrrb::rrb::Extent &, int levels) = 0;
   virtual PetscErrorCode Build(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &,
                                petscrrb::rrb::Precision, std::unique_ptr<Core> *) = 0;
   /* The same with red nodes chosen by support, of what was read last, with positive couplings that stay: by these it is factored. */
-  virtual PetscErrorCode BuildOnGraph(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &,
-                                      PetscBool single, petscrrb::rrb::Lumping, std::unique_ptr<Core> *) = 0;
+  virtual PetscErrorCode BuildOnGraph(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &, bool single,
+                                      petscrrb::rrb::Lumping, std::unique_ptr<Core> *) = 0;
   /* Ranks that each have all of the core, which was built on a graph, share its applications: Factorization::share(). */
   virtual PetscErrorCode Share(PC, Core &, const std::vector<petscrrb::index_t> &cuts, PetscInt gather_size,
                                PetscBool *shared) = 0;
-  /* The rows of all ranks, where P is, until the next call. places: of the rows of P among them; NULL: the nonzeros are those of the last call. */
-  virtual PetscErrorCode GatherRows(PC, Mat P, const std::vector<PetscInt> *places, petscrrb::Csr *) = 0;
+  /* What Factor() will be called with after the next Read(): it may begin with that before the values are known. */
+  virtual void ExpectFactor(Core &, const petscrrb::rrb::Lumping &) = 0;
   /* factored: the core is, since it was built */
-  virtual PetscErrorCode Factor(Core &, petscrrb::rrb::Lumping, PetscBool factored) = 0;
+  virtual PetscErrorCode Factor(Core &, const petscrrb::rrb::Lumping &, PetscBool factored) = 0;
 
   /* the last block; the type in use may be another one than what was asked for, if nothing was */
   virtual PetscErrorCode SetUpLastBlock(PC, Core &, PCRRBCoarse, KSP) = 0;
@@ -104,17 +104,10 @@ public:
 
   /* z = M^-1 r or a half of it, with the vectors' arrays wherever they are */
   virtual PetscErrorCode Apply(PC, Core &, Vec r, Vec z, petscrrb::rrb::Part) = 0;
-  virtual double bytes() const = 0;                                       /* but for the core's */
-  virtual PetscErrorCode ViewRanks(PetscViewer) { return PETSC_SUCCESS; } /* what of it is where */
-
   virtual PCRRBParts parts(Core &) = 0;
-  virtual petscrrb::rrb::PreparedStencil prepared() = 0; /* what was read last; the core may have written over it */
-  virtual const double *scaling() const = 0;             /* v of V A V, where the matrix is; NULL: V = I */
+  virtual PetscErrorCode ViewRanks(PetscViewer) = 0; /* what of it is where */
+  virtual double bytes() const = 0;                  /* but for the core's */
 };
 
-/* What ReadGraph() has found, but for why a matrix is refused that is not finite or not symmetric. */
-PetscErrorCode PCRRBTakeFactsOfGraph(PC, const petscrrb::rrb::MatrixReader &, PetscInt rows, petscrrb::RowFacts *,
-                                     PCRRBValues *);
-
-PetscErrorCode PCRRBCreateHost(PetscBool ranks, std::unique_ptr<PCRRBBackend> *);
-PetscErrorCode PCRRBCreateCuda(PetscBool ranks, std::unique_ptr<PCRRBBackend> *);
+/* ranks: the matrix is on several, and each has a part of the work */
+PetscErrorCode PCRRBCreateBackend(PetscBool device, PetscBool ranks, std::unique_ptr<PCRRBBackend> *);

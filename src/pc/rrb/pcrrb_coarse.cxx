@@ -10,13 +10,9 @@
 
 namespace petscrrb::rrb {
 
-namespace {
-
 constexpr PetscInt largest_inverse = 4096;
 // part of a pinned diagonal; for components that have negative row sums and so may lose digits
 constexpr double singular_below = 1e-11;
-
-} // namespace
 
 CoarseSolver::~CoarseSolver() {
   PetscBool up = PETSC_FALSE;
@@ -35,7 +31,8 @@ PetscErrorCode CoarseSolver::Reset() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CoarseSolver::SetUp(LastBlock *block, PCRRBCoarse type, KSP ksp) {
+PetscErrorCode CoarseSolver::SetUp(PC, Core &core, PCRRBCoarse type, KSP ksp) {
+  LastBlock *const block = &core.last_block();
   const PetscInt n = block->size();
 
   PetscFunctionBegin;
@@ -92,11 +89,11 @@ PetscErrorCode CoarseSolver::Factor(PetscBool *spd) {
   *spd = PETSC_FALSE;
   if (error != MAT_FACTOR_NOERROR) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetInertia(factor_, &negative, &zero, nullptr));
-  *spd = (negative || zero) ? PETSC_FALSE : PETSC_TRUE;
+  *spd = (PetscBool)(!negative && !zero);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CoarseSolver::Refresh(double null_inverse, PetscBool *spd) {
+PetscErrorCode CoarseSolver::Refresh(Core &, double null_inverse, PetscBool *spd) {
   const PetscInt n = block_->size();
   PetscBool all_regular = PETSC_TRUE;
 
@@ -118,11 +115,20 @@ PetscErrorCode CoarseSolver::Refresh(double null_inverse, PetscBool *spd) {
   }
   for (PetscInt c = 0; c < components_.count(); ++c)
     if (KindOf(c) != Kind::regular) all_regular = PETSC_FALSE;
-  if (all_regular)
-    PetscCall(Factor(spd));
-  else
-    PetscCall(FindNullDirections(spd));
+  PetscCall(all_regular ? Factor(spd) : FindNullDirections(spd));
   if (*spd && type_ == PC_RRB_COARSE_INVERSE) PetscCall(Invert());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// z = the factor's solve of r, or the KSP, which may scale r
+PetscErrorCode CoarseSolver::SolveBy(PetscErrorCode (*solve)(Mat, Vec, Vec), PetscScalar *r, PetscScalar *z) {
+  PetscFunctionBegin;
+  PetscCall(VecPlaceArray(r_, r));
+  PetscCall(VecPlaceArray(z_, z));
+  if (ksp_) PetscCall(VecScale(r_, scale_));
+  PetscCall(ksp_ ? KSPSolve(ksp_, r_, z_) : solve(factor_, r_, z_));
+  PetscCall(VecResetArray(r_));
+  PetscCall(VecResetArray(z_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -135,11 +141,7 @@ PetscErrorCode CoarseSolver::Invert() {
     std::fill(rhs_.begin(), rhs_.end(), 0.0);
     rhs_[j] = 1.0;
     Project(rhs_.data(), dots_.data());
-    PetscCall(VecPlaceArray(r_, rhs_.data()));
-    PetscCall(VecPlaceArray(z_, column));
-    PetscCall(MatSolve(factor_, r_, z_));
-    PetscCall(VecResetArray(r_));
-    PetscCall(VecResetArray(z_));
+    PetscCall(SolveBy(MatSolve, rhs_.data(), column));
     Project(column, work_.data());
     AddNull(column, dots_.data(), null_inverse_);
   }
@@ -163,19 +165,10 @@ PetscErrorCode CoarseSolver::Solve(const PetscScalar *r, PetscScalar *z, Part pa
     for (PetscInt i = 0; i < n; ++i) dots_[of_left_[i]] += left_null_[i] * rhs_[i];
   }
   if (part != Part::right) Project(rhs_.data(), dots_.data());
-  PetscCall(VecPlaceArray(r_, rhs_.data()));
-  PetscCall(VecPlaceArray(z_, z));
-  if (ksp_) {
-    PetscCall(VecScale(r_, scale_));
-    PetscCall(KSPSolve(ksp_, r_, z_));
-  } else if (part == Part::whole)
-    PetscCall(MatSolve(factor_, r_, z_));
-  else if (part == Part::left)
-    PetscCall(MatForwardSolve(factor_, r_, z_));
-  else
-    PetscCall(MatBackwardSolve(factor_, r_, z_));
-  PetscCall(VecResetArray(r_));
-  PetscCall(VecResetArray(z_));
+  PetscCall(SolveBy(part == Part::whole  ? MatSolve
+                    : part == Part::left ? MatForwardSolve
+                                         : MatBackwardSolve,
+                    rhs_.data(), z));
   if (part != Part::left) Project(z, work_.data());
   if (part == Part::whole) AddNull(z, dots_.data(), null_inverse_);
   if (part == Part::right) AddNull(z, dots_.data(), std::sqrt(null_inverse_));
@@ -213,11 +206,7 @@ PetscErrorCode CoarseSolver::FindNullDirections(PetscBool *spd) {
   }
   PetscCall(Factor(spd));
   if (!*spd) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecPlaceArray(r_, work_.data()));
-  PetscCall(VecPlaceArray(z_, null_vector_.data()));
-  PetscCall(MatSolve(factor_, r_, z_));
-  PetscCall(VecResetArray(r_));
-  PetscCall(VecResetArray(z_));
+  PetscCall(SolveBy(MatSolve, work_.data(), null_vector_.data()));
   for (PetscInt c = 0; c < components_.count(); ++c) {
     const PetscInt p = pin_[c];
     if (p < 0) continue;
@@ -271,11 +260,7 @@ PetscErrorCode CoarseSolver::FindLeftNull() {
   std::fill(work_.begin(), work_.end(), 0.0);
   for (PetscInt c = 0; c < components_.count(); ++c)
     if (pin_[c] >= 0) work_[pin_[c]] = 1.0;
-  PetscCall(VecPlaceArray(r_, work_.data()));
-  PetscCall(VecPlaceArray(z_, left_null_.data()));
-  PetscCall(MatForwardSolve(factor_, r_, z_));
-  PetscCall(VecResetArray(r_));
-  PetscCall(VecResetArray(z_));
+  PetscCall(SolveBy(MatForwardSolve, work_.data(), left_null_.data()));
   PetscCall(ISGetIndices(row_, &order));
   for (PetscInt i = 0; i < n; ++i) of_left_[i] = components_.of(order[i]);
   PetscCall(ISRestoreIndices(row_, &order));
@@ -299,8 +284,7 @@ PetscErrorCode CoarseSolver::AttachNullSpace() {
 
   PetscFunctionBegin;
   PetscCall(PetscObjectStateIncrease((PetscObject)S_));
-  for (PetscInt c = 0; c < components_.count(); ++c)
-    if (KindOf(c) == Kind::singular) ++null_;
+  for (PetscInt c = 0; c < components_.count(); ++c) null_ += KindOf(c) == Kind::singular;
   for (PetscInt i = 0; i < n; ++i) null_vector_[i] = KindOf(components_.of(i)) == Kind::singular ? 1.0 : 0.0;
   if (!null_) {
     PetscCall(MatSetNullSpace(S_, nullptr));

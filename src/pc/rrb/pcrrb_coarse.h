@@ -7,18 +7,29 @@
 #include "petscrrb.h"
 #include "pc/rrb/core/rrb.hpp"
 
+class PetscRRBStream;
+
 namespace petscrrb::rrb {
 
 class CoarseSolver : NotCopied {
 public:
+  using Core = Factorization;
+
+  explicit CoarseSolver(PetscRRBStream * = nullptr) {}
   ~CoarseSolver();
 
-  // The block's arrays stay the caller's and must outlive this. ksp may be NULL unless type is KSP.
-  PetscErrorCode SetUp(LastBlock *block, PCRRBCoarse type, KSP ksp);
-  // After new values. spd: false where the block is not positive (semi)definite.
-  PetscErrorCode Refresh(double null_inverse, PetscBool *spd);
+  // The last block's arrays stay the core's and must outlive this. ksp may be NULL unless type is KSP.
+  PetscErrorCode SetUp(PC, Core &, PCRRBCoarse type, KSP ksp);
+  // After new values, once the core has its outcome(). spd: false where the block is not positive (semi)definite.
+  PetscErrorCode Refresh(Core &, double null_inverse, PetscBool *spd);
+  PetscErrorCode Solve(Core &core, Part part) { return Solve(core.coarse_r(), core.coarse_z(), part); }
   PetscErrorCode Solve(const PetscScalar *r, PetscScalar *z, Part part); // z may be r
   PetscErrorCode Reset();
+
+  // What a solver on a device does besides (pcrrb_last_block.h): what SetUp() will be called with, unless the values say otherwise; and
+  // whether Solve() only enqueues work on a stream.
+  void Expect(const Extent &, int /* levels */) {}
+  bool only_enqueues() const { return false; }
 
   PetscInt null_directions() const { return null_; }
   double bytes() const { return bytes_; }
@@ -28,6 +39,7 @@ private:
   PetscErrorCode Factor(PetscBool *spd);
   PetscErrorCode FindNullDirections(PetscBool *spd);
   template <class Component> void Normalize(std::vector<PetscScalar> &, const Component &);
+  PetscErrorCode SolveBy(PetscErrorCode (*)(Mat, Vec, Vec), PetscScalar *r, PetscScalar *z);
   PetscErrorCode Invert();
   void ScaleForKSP();
   PetscErrorCode AttachNullSpace();

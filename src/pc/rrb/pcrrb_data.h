@@ -11,8 +11,6 @@ PETSC_INTERN PetscErrorCode PCReset_RRB(PC);
 PETSC_INTERN PetscErrorCode PCSetFromOptions_RRB(PC, PetscRRBOptionItems);
 PETSC_INTERN PetscErrorCode PCRRBComposeParameters(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCRRBCreateCoarseKSP(PC);
-PETSC_INTERN PetscErrorCode PCRRBDescribeCycle(PC, size_t, char[]);
-constexpr size_t PCRRBCycleLength = 320; /* of that */
 
 /* `failed` is of all ranks. */
 struct PCRRBState : PetscRRBState<PCRRBBackend> {
@@ -33,6 +31,8 @@ struct PCRRBState : PetscRRBState<PCRRBBackend> {
   PetscMPIInt ranks_on_machine = 0;            /* on that which has most; 0: nobody has asked yet */
   PetscInt64 failing = 0;                      /* plain red nodes, which is why */
   PetscInt64 build = 0;                        /* which hierarchy this is, of all of them */
+
+  petscrrb::Positive positive() const { return support ? petscrrb::Positive::stays : petscrrb::Positive::moves; }
 };
 
 /* What a user can set, as it was set; PETSC_DECIDE means our choice. */
@@ -68,6 +68,8 @@ PetscErrorCode PCRRBBuildLevels(PC, PetscReal omega);
 /* Before the values are read, where red nodes will be plain ones as far as is known. */
 PetscErrorCode PCRRBExpectLevels(PC);
 petscrrb::rrb::Lumping PCRRBLumpingOf(PC, PetscReal omega);
+/* The cycle in use, and why, where it is another one than what was set; may throw. */
+std::string PCRRBDescribeCycle(const PCRRBState &);
 /* Whether plain red nodes are given up where they do no justice to the matrix. */
 PetscBool PCRRBMayChoose(PC);
 
@@ -80,18 +82,6 @@ static inline PetscInt PCRRBGatherSize(const PC_RRB *rrb) {
   if (rrb->gather_size != PETSC_DECIDE) return rrb->gather_size;
   if (rrb->state->backend->on_device()) return PCRRBDefaultGatherSizeOnDevices;
   return rrb->state->on_graph ? PCRRBDefaultGatherSizeOnGraphs : PCRRBDefaultGatherSize;
-}
-
-/* Where none is needed, also one in 3D, or none, of no points: the matrix is taken for a graph then. */
-static inline PetscErrorCode PCRRBFindGridOfRows(PC pc, const PetscRRBRows &rows, petscrrb::Grid *grid) {
-  const PC_RRB *rrb = (PC_RRB *)pc->data;
-  const auto find = rrb->red_nodes == PC_RRB_RED_NODES_PLAIN ? PetscRRBFindGrid : PetscRRBFindGridOrNone;
-
-  PetscFunctionBegin;
-  PetscCall(find(pc, pc->pmat, petscrrb::Widest::flat, rrb->grid, "-pc_rrb_grid", rows, grid));
-  if (!grid->n[0])
-    PetscCall(PetscRRBFindGridOrNone(pc, pc->pmat, petscrrb::Widest::star, rrb->grid, "-pc_rrb_grid", rows, grid));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* of an application: a red node has 4 couplings down, 4 couplings and a pivot up; with AMLI those from a step's grid on once

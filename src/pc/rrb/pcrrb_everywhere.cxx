@@ -47,7 +47,7 @@ PetscErrorCode PCRRBEverywhere::FindOrder(PC pc, Mat P, std::vector<PetscInt> *p
   std::vector<PetscInt> place;
   std::string source;
   const PetscInt *of_all;
-  PetscInt *order, n;
+  PetscInt n;
   IS all;
 
   PetscFunctionBegin;
@@ -55,14 +55,13 @@ PetscErrorCode PCRRBEverywhere::FindOrder(PC pc, Mat P, std::vector<PetscInt> *p
   PetscCall(FindCuts(P, place));
   PetscCall(ISCreateGeneral(comm, (PetscInt)place.size(), place.data(), PETSC_COPY_VALUES, &own_));
   PetscCall(ISAllGather(own_, &all));
+  PetscCall(ISSetPermutation(all));
+  PetscCall(ISInvertPermutation(all, PETSC_DECIDE, &order_));
   PetscCall(ISGetLocalSize(all, &n));
-  PetscCall(PetscMalloc1(n, &order));
   PetscCall(ISGetIndices(all, &of_all));
-  for (PetscInt row = 0; row < n; ++row) order[of_all[row]] = row;
   PetscCall(PetscRRBTryTogether(comm, "PCRRB", [&] { places->assign(of_all, of_all + n); }));
   PetscCall(ISRestoreIndices(all, &of_all));
   PetscCall(ISDestroy(&all));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, order, PETSC_OWN_POINTER, &order_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,8 +98,7 @@ PetscErrorCode PCRRBEverywhere::Build(PC pc, Mat P, PetscBool on_device, std::ve
 PetscErrorCode PCRRBEverywhere::ToAll(Vec x, Vec *all) {
   PetscFunctionBegin;
   PetscCall(Connect());
-  PetscCall(VecScatterBegin(to_all_, x, r_, INSERT_VALUES, SCATTER_FORWARD));
-  PetscCall(VecScatterEnd(to_all_, x, r_, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(Move(to_all_, x, r_, SCATTER_FORWARD));
   *all = r_;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

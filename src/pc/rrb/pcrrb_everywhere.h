@@ -32,15 +32,19 @@ public:
     if (!shared_) PetscCall(Connect());
     const VecScatter to = shared_ ? to_part_ : to_all_, back = shared_ ? to_part_ : to_own_;
     const ScatterMode mode = shared_ ? SCATTER_REVERSE : SCATTER_FORWARD;
-    PetscCall(VecScatterBegin(to, x, r_, INSERT_VALUES, SCATTER_FORWARD));
-    PetscCall(VecScatterEnd(to, x, r_, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCall(Move(to, x, r_, SCATTER_FORWARD));
     PetscCall(apply(r_, z_));
-    PetscCall(VecScatterBegin(back, z_, y, INSERT_VALUES, mode));
-    PetscCall(VecScatterEnd(back, z_, y, INSERT_VALUES, mode));
+    PetscCall(Move(back, z_, y, mode));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
 private:
+  static PetscErrorCode Move(VecScatter how, Vec from, Vec to, ScatterMode mode) {
+    PetscFunctionBegin;
+    PetscCall(VecScatterBegin(how, from, to, INSERT_VALUES, mode));
+    PetscCall(VecScatterEnd(how, from, to, INSERT_VALUES, mode));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscErrorCode FindOrder(PC, Mat P, std::vector<PetscInt> *places);
   PetscErrorCode FindCuts(Mat P, const std::vector<PetscInt> &place);
   PetscErrorCode Connect(); /* with the rows of all, where that is needed: it takes long */

@@ -53,10 +53,8 @@ PetscBool PCRRBMayChoose(PC pc) {
 rrb::Lumping PCRRBLumpingOf(PC pc, PetscReal omega) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
   const PCRRBState *s = rrb->state;
-  double x, y;
-
-  s->backend->weights(&x, &y);
-  const double weight = (x + y) / (double)(s->grid.n[0] * s->grid.n[1] * s->grid.n[2]);
+  const double *sums = s->values.facts.weights;
+  const double weight = (sums[0] + sums[1]) / (double)(s->grid.n[0] * s->grid.n[1] * s->grid.n[2]);
   return {omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH, !s->tested && PCRRBMayChoose(pc), rrb::worth_a_choice,
           Scales::of(weight).to};
 }
@@ -86,7 +84,7 @@ static PetscErrorCode BuildOnGraph(PC pc, const rrb::Extent &extent, PetscReal o
   o.levels = rrb->levels == PETSC_DECIDE ? std::numeric_limits<int>::max() : (int)rrb->levels;
   if (rrb->levels != PETSC_DECIDE) o.last_unknowns = 1;
   o.amli_grid = !rrb->cycle_set || rrb->cycle == PC_RRB_CYCLE_AMLI;
-  PetscCall(s->backend->BuildOnGraph(pc, extent, o, (PetscBool)(rrb->precision == PC_RRB_PRECISION_SINGLE),
+  PetscCall(s->backend->BuildOnGraph(pc, extent, o, rrb->precision == PC_RRB_PRECISION_SINGLE,
                                      PCRRBLumpingOf(pc, omega), &s->core));
   if (s->everywhere) PetscCall(ShareApplications(pc));
   s->cycle = rrb->cycle_set ? rrb->cycle : s->core->options().amli_grid ? PC_RRB_CYCLE_AMLI : PC_RRB_CYCLE_V;
@@ -173,46 +171,25 @@ PetscErrorCode PCRRBBuildLevels(PC pc, PetscReal omega) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where AMLI's steps are, and lambda_max of each. used: of those that are taken; otherwise of all */
-static PetscErrorCode DescribeSteps(PC pc, PetscBool used, size_t length, char where[], char lambdas[]) {
-  PCRRBState *s = ((PC_RRB *)pc->data)->state;
-  char one[64];
+/* Where AMLI's steps are, and lambda_max of each: of those that are taken, or of all where none is. */
+std::string PCRRBDescribeCycle(const PCRRBState &s) {
+  const bool used = rrb::Cycle(*s.core).used() != 0;
+  std::string where, lambdas;
 
-  PetscFunctionBegin;
-  where[0] = lambdas[0] = 0;
-  for (int k = 0; k < s->core->steps(); ++k) {
-    const rrb::AmliReport a = s->core->step(k).amli();
-    const char *comma = where[0] ? ", " : "";
+  if (s.cycle == PC_RRB_CYCLE_V) return "v";
+  if (!s.core->steps()) return "v (too few levels for amli)";
+  for (int k = 0; k < s.core->steps(); ++k) {
+    const rrb::AmliReport a = s.core->step(k).amli();
+    const char *comma = where.empty() ? "" : ", ";
+    char lambda[32];
 
     if (used && !a.used) continue;
-    if (s->support)
-      PetscCall(PetscSNPrintf(one, sizeof(one), "%s%lld", comma, (long long)a.nx));
-    else
-      PetscCall(
-          PetscSNPrintf(one, sizeof(one), "%s%lld x %lld", *comma ? comma : "grid ", (long long)a.nx, (long long)a.ny));
-    PetscCall(PetscStrlcat(where, one, length));
-    PetscCall(PetscSNPrintf(one, sizeof(one), used ? "%s%.2f" : "%s%.3g", comma, a.lambda_max));
-    PetscCall(PetscStrlcat(lambdas, one, length));
+    (void)PetscSNPrintf(lambda, sizeof(lambda), used ? "%s%.2f" : "%s%.3g", comma, a.lambda_max);
+    lambdas += lambda;
+    if (where.empty() && !s.support) where = "grid ";
+    where += comma + std::to_string(a.nx) + (s.support ? "" : " x " + std::to_string(a.ny));
   }
-  if (s->support) PetscCall(PetscStrlcat(where, " unknowns", length));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The cycle in use, and why, where it is another one than what was set. */
-PetscErrorCode PCRRBDescribeCycle(PC pc, size_t length, char text[]) {
-  PCRRBState *s = ((PC_RRB *)pc->data)->state;
-  const PetscBool used = (PetscBool)(rrb::Cycle(*s->core).used() != 0);
-  char where[256], lambdas[128];
-
-  PetscFunctionBegin;
-  PetscCall(DescribeSteps(pc, used, sizeof(where), where, lambdas));
-  if (s->cycle == PC_RRB_CYCLE_V)
-    PetscCall(PetscStrncpy(text, "v", length));
-  else if (!s->core->steps())
-    PetscCall(PetscStrncpy(text, "v (too few levels for amli)", length));
-  else if (used)
-    PetscCall(PetscSNPrintf(text, length, "amli at %s, lambda_max %s", where, lambdas));
-  else
-    PetscCall(PetscSNPrintf(text, length, "v (amli would not help at %s: lambda_max %s)", where, lambdas));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (s.support) where += " unknowns";
+  return used ? "amli at " + where + ", lambda_max " + lambdas
+              : "v (amli would not help at " + where + ": lambda_max " + lambdas + ")";
 }

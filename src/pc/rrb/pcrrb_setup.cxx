@@ -2,7 +2,6 @@
    pcrrb_levels.cxx. */
 #include "pc/rrb/pcrrb_data.h"
 #include "pc/set_up.h"
-#include "stencil/refusal.hpp"
 
 using namespace petscrrb;
 
@@ -15,58 +14,21 @@ PetscErrorCode PCReset_RRB(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBTakeFactsOfGraph(PC pc, const rrb::MatrixReader &reader, PetscInt rows, RowFacts *f,
-                                     PCRRBValues *values) {
-  constexpr double most_positive = 0.4; /* of the couplings */
-  const index_t pairs = reader.couplings() / 2;
-
-  PetscFunctionBegin;
-  f->weights[0] = f->norm * (double)rows;
-  values->result = f->result();
-  values->Take(*f);
-  values->scaled = (PetscBool)(reader.prepared().v != nullptr);
-  if (values->result == ReadResult::refused) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscRRBTry("PCRRB", [&] {
-    if (values->not_positive)
-      values->why = not_positive("row " + std::to_string(f->bad_pivot));
-    else if ((double)f->positive > most_positive * (double)pairs) {
-      values->result = ReadResult::refused;
-      values->why = std::to_string(f->positive) + " of its " + std::to_string(pairs) +
-                    " off-diagonal pairs of entries are positive, and RRB is for matrices where nearly all are "
-                    "negative. Use another preconditioner, such as -pc_type gamg";
-    }
-  }));
-  if (f->useless_row != no_row)
-    PetscCall(PetscInfo(
-        pc, "The near null space is 0 or not finite at some row: the constant vector is taken in its place\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ReadRows(PC pc, PetscBool anew) {
-  PCRRBState *s = ((PC_RRB *)pc->data)->state;
-  Vec near_null = s->near_null.vector;
-
-  PetscFunctionBegin;
-  if (near_null && s->everywhere) PetscCall(s->everywhere->ToAll(near_null, &near_null));
-  if (s->on_graph)
-    PetscCall(s->backend->ReadGraph(pc, s->rows, anew, near_null, s->near_null.rounding, &s->values));
-  else
-    PetscCall(s->backend->Read(pc, s->rows, s->grid, near_null, s->near_null.rounding,
-                               s->support ? Positive::stays : Positive::moves, &s->values));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Values of Pmat into the stencil or the graph; anew: it may have other nonzeros; *rebuild where they are of another kind than at the last setup. */
 static PetscErrorCode ReadValues(PC pc, PetscBool anew, PetscBool *rebuild) {
   PCRRBState *s = ((PC_RRB *)pc->data)->state;
+  Vec near_null;
 
   PetscFunctionBegin;
   s->as_built = PETSC_FALSE;
   PetscCall(s->near_null.Take(pc));
-  PetscCall(ReadRows(pc, anew));
+  near_null = s->near_null.vector;
+  if (near_null && s->everywhere) PetscCall(s->everywhere->ToAll(near_null, &near_null));
+  PetscCall(s->backend->Read(pc, anew, near_null));
   PetscCheck(s->values.result != ReadResult::refused, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
              "PCRRB cannot use this matrix: %s", s->values.why.c_str());
-  *rebuild = (PetscBool)(s->values.result == ReadResult::rebuild || (s->core && s->values.simpler));
+  const bool simpler = s->core && !s->on_graph && s->values.facts.simpler(s->grid); /* than the grid */
+  if (rebuild) *rebuild = (PetscBool)(s->values.result == ReadResult::rebuild || simpler);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,7 +91,7 @@ static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok) {
 
   PetscFunctionBegin;
   *ok = PETSC_FALSE;
-  if (s->values.not_positive) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->values.not_positive()) PetscFunctionReturn(PETSC_SUCCESS);
   const rrb::Lumping lumping = PCRRBLumpingOf(pc, omega);
   const bool schur = rrb->schur_wanted && !rrb->schur_wanted->expired() && s->grid.points == 5;
   PetscCall(PetscRRBTry("PCRRB", [&] { s->core->want_schur(schur); }));
@@ -142,15 +104,14 @@ static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok) {
 static PetscErrorCode FactorInDouble(PC pc, PetscBool *ok) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState *s = rrb->state;
-  PetscBool ignored;
 
   PetscFunctionBegin;
-  if (*ok || s->values.not_positive || s->core->precision() != rrb::Precision::mixed)
+  if (*ok || s->values.not_positive() || s->core->precision() != rrb::Precision::mixed)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(
       pc, "A pivot is not positive, or out of the range of single precision: the factor is in double precision\n"));
   s->in_double = PETSC_TRUE;
-  PetscCall(ReadValues(pc, PETSC_FALSE, &ignored)); /* which the first attempt overwrote */
+  PetscCall(ReadValues(pc, PETSC_FALSE, nullptr)); /* which the first attempt overwrote */
   PetscCall(PCRRBBuildLevels(pc, rrb->lumping));
   PetscCall(Factor(pc, rrb->lumping, ok));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -160,15 +121,14 @@ static PetscErrorCode FactorInDouble(PC pc, PetscBool *ok) {
 static PetscErrorCode FactorSafely(PC pc, PetscBool *ok) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState *s = rrb->state;
-  PetscBool ignored;
 
   PetscFunctionBegin;
   s->omega_dropped = false;
   PetscCall(Factor(pc, rrb->lumping, ok));
   PetscCall(FactorInDouble(pc, ok));
-  if (*ok || rrb->lumping == 0 || s->values.not_positive) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*ok || rrb->lumping == 0 || s->values.not_positive()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(pc, "A pivot is not positive: the factorization is repeated without lumping\n"));
-  PetscCall(ReadValues(pc, PETSC_FALSE, &ignored)); /* the first attempt overwrote it */
+  PetscCall(ReadValues(pc, PETSC_FALSE, nullptr)); /* the first attempt overwrote it */
   if (s->support) PetscCall(PCRRBBuildLevels(pc, 0.0));
   s->omega_dropped = true;
   PetscCall(Factor(pc, 0.0, ok));
@@ -179,7 +139,6 @@ static PetscErrorCode FactorSafely(PC pc, PetscBool *ok) {
 static PetscErrorCode ChooseAnew(PC pc, PetscBool *ok) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState *s = rrb->state;
-  PetscBool ignored;
 
   PetscFunctionBegin;
   for (int tries = 0; tries < 2 && *ok && s->outcome.unsupported && (s->support || PCRRBMayChoose(pc)); ++tries) {
@@ -195,7 +154,7 @@ static PetscErrorCode ChooseAnew(PC pc, PetscBool *ok) {
                           (long long)s->outcome.unsupported));
     s->failing = s->support ? 0 : s->outcome.unsupported;
     s->support = support;
-    PetscCall(ReadValues(pc, PETSC_FALSE, &ignored));
+    PetscCall(ReadValues(pc, PETSC_FALSE, nullptr));
     PetscCall(PCRRBBuildLevels(pc, rrb->lumping));
     PetscCall(FactorSafely(pc, ok));
   }
@@ -210,7 +169,7 @@ static PetscErrorCode ReportFailure(PC pc) {
   char why[256];
 
   PetscFunctionBegin;
-  if (s.values.not_positive)
+  if (s.values.not_positive())
     PetscCall(PetscSNPrintf(why, sizeof(why), "RRB: %s", s.values.why.c_str()));
   else if (!o.ok && o.failed_i < 0)
     PetscCall(PetscSNPrintf(why, sizeof(why), "RRB: a pivot is not positive on level %d, %s", o.failed_level, after));
@@ -225,11 +184,10 @@ static PetscErrorCode ReportFailure(PC pc) {
 
 static PetscErrorCode ReportWarnings(PC pc) {
   const PCRRBState *s = ((PC_RRB *)pc->data)->state;
-  double x, y;
+  const double x = s->values.facts.weights[0], y = s->values.facts.weights[1];
 
   PetscFunctionBegin;
   if (s->support) PetscFunctionReturn(PETSC_SUCCESS);
-  s->backend->weights(&x, &y);
   if (x > 50 * y || y > 50 * x)
     PetscCall(PetscInfo(pc,
                         "The couplings in %s are %.0f times stronger than in %s: RRB converges slowly on strongly "
@@ -241,9 +199,7 @@ static PetscErrorCode ReportWarnings(PC pc) {
 static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
   PCRRBState *s = ((PC_RRB *)pc->data)->state;
   const PetscBool ranks = (PetscBool)(s->rows.on_ranks && !s->everywhere);
-  const auto create = [&](PetscBool device, auto *b) {
-    return device ? PETSCRRB_ON_DEVICE(PCRRBCreateCuda)(ranks, b) : PCRRBCreateHost(ranks, b);
-  };
+  const auto create = [&](PetscBool device, auto *b) { return PCRRBCreateBackend(device, ranks, b); };
 
   return PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCRRB", [&] {
     return PetscRRBChooseBackend(
@@ -285,6 +241,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState *s = rrb->state;
   std::shared_ptr<const void> pool;
+  PetscBool says = PETSC_FALSE;
   PetscInt rows;
 
   PetscFunctionBegin;
@@ -311,7 +268,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
     if (!s->grid.n[0]) s->grid.n[0] = rows, s->grid.n[1] = 1;
     s->support = (PetscBool)(s->on_graph || rrb->red_nodes == PC_RRB_RED_NODES_SUPPORT);
     if (!s->support) PetscCall(PCRRBExpectLevels(pc));
-    PetscCall(ReadValues(pc, PETSC_TRUE, ok));
+    PetscCall(ReadValues(pc, PETSC_TRUE, nullptr));
     PetscCall(PCRRBBuildLevels(pc, rrb->lumping));
     s->ready = PETSC_TRUE;
   }
@@ -320,11 +277,9 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
   pool = nullptr;
   if (*ok) PetscCall(s->backend->EstimateForCycle(*s->core));
   if (*rebuild) PetscCall(ReportWarnings(pc));
-  if (*ok && s->cycle == PC_RRB_CYCLE_AMLI) {
-    char cycle[PCRRBCycleLength];
-    PetscCall(PCRRBDescribeCycle(pc, sizeof(cycle), cycle));
-    PetscCall(PetscInfo(pc, "RRB cycle: %s\n", cycle));
-  }
+  PetscCall(PetscInfoEnabled(PC_CLASSID, &says)); /* else nothing is put into words, which takes memory */
+  if (says && *ok && s->cycle == PC_RRB_CYCLE_AMLI)
+    PetscCall(PetscInfo(pc, "RRB cycle: %s\n", PCRRBDescribeCycle(*s).c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
