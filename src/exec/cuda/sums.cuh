@@ -259,7 +259,8 @@ private:
 
 template <> class Scalars<Cuda> {
 public:
-  Scalars(std::size_t n, index_t) : value_(n), partial_(2 * cuda::most_sum_blocks), host_(n) {}
+  explicit Scalars(std::size_t n, index_t = 0) : value_(n), partial_(2 * cuda::most_sum_blocks), host_(n) {}
+  void reserve(index_t) {}
 
   double *data() const { return value_.data(); } // for loops that compute several at a time
   const double *at(std::size_t i) const { return value_.data() + i; }

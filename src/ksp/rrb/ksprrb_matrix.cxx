@@ -1,7 +1,6 @@
 /* KSPRRB and KSPFUSEDCG on all nodes with the rows of the matrix as PETSc has them, on one rank: around PCRRB on a graph, or around any
    preconditioner by PCApply(). */
 #include "exec/host/host.hpp"
-#include "ksp/rrb/core/matrix_iteration.hpp"
 #include "ksp/rrb/ksprrb_data.h"
 #include "ksp/rrb/ksprrb_fused.h"
 #include "ksp/rrb/ksprrb_rrb.h"

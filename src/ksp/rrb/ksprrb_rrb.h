@@ -3,7 +3,6 @@
 #pragma once
 
 #include "ksp/rrb/ksprrb_fused.h"
-#include "ksp/rrb/core/rrb_iteration.hpp"
 #include "pc/rrb/pcrrb_data.h"
 #include "pc/rrb/pcrrb_on_ranks.h"
 

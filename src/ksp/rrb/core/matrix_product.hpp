@@ -1,12 +1,11 @@
-// The product with the rows of a matrix: by its diagonals, where it is symmetric and has few, as on grids, else by its rows as PETSc stores
-// them.
+// Conjugate gradients with the rows of a matrix: the product is by its diagonals, where it is symmetric and has few, as on grids, else by
+// its rows as PETSc stores them.
 #pragma once
 
 #include "exec/row_kinds.hpp"
 #include "exec/sums.hpp"
 #include "grid/csr.hpp"
-#include "ksp/rrb/core/iteration.hpp"
-#include "pc/rrb/graph/couplings.hpp"
+#include "ksp/rrb/core/full_cg.hpp"
 #include "stencil/facts.hpp"
 
 #include <algorithm>
@@ -309,6 +308,17 @@ private:
   bool by_kinds_ = false;
   AwaitedKinds<Backend> kinds_;
   RowLoops<Backend> loops_;
+};
+
+template <class Backend, class Inside>
+class MatrixCG : public FullCG<Backend, Inside, MatrixProduct<Backend>, MatrixIteration> {
+  using Base = FullCG<Backend, Inside, MatrixProduct<Backend>, MatrixIteration>;
+
+public:
+  MatrixCG(const Backend &on, const Inside &inside) : Base(on, inside, on) {}
+  void refresh(const Csr &A, bool same_pattern) override { Base::product_.refresh(A, same_pattern); }
+  int diagonals() const override { return Base::product_.diagonals(); }
+  bool by_kinds() const override { return Base::product_.by_kinds(); }
 };
 
 } // namespace petscrrb::rrbsolver

@@ -2,8 +2,6 @@
 // of the solution (docs/numerics.md, "The RRB-solver, precisely").
 #pragma once
 
-#include "exec/not_copied.hpp"
-#include "exec/sums.hpp"
 #include "pc/rrb/ranks/black_ranks.hpp"
 #include "pc/rrb/ranks/boxes.hpp"
 #include "pc/rrb/core/cycle.hpp"
@@ -41,14 +39,15 @@ template <class Backend> struct SchurVectors {
 //   residual_sums(x, norm, start)    what residual() has summed, and at the start eliminate_red(), likewise
 template <class Backend> class SchurLoops;
 
-template <class Backend, class Core> class SchurCG : NotCopied {
-public:
-  static constexpr bool scaled = true; // it is that of V A V
+template <class Backend> class SchurCG : public ConjugateGradients<Backend, RrbIteration> {
+  using Base = ConjugateGradients<Backend, RrbIteration>;
 
+public:
   // ranks: several; NULL: one
-  SchurCG(const Backend &on, Core &core, BlackRanks *ranks = nullptr)
-      : on_(on), core_(core), ranks_(ranks), level_(core.black_level()), halo_(level_.extent),
-        scalars_(slots, level_.layout.rows), loops_(level_), x_{level_, {}, scalars_, {}, {}, {}, {}, {}} {
+  SchurCG(const Backend &on, Factorization &core, BlackRanks *ranks = nullptr)
+      : Base(on), core_(core), ranks_(ranks), level_(core.black_level()), halo_(level_.extent), loops_(level_),
+        x_{level_, {}, Base::scalars_, {}, {}, {}, {}, {}} {
+    Base::scalars_.reserve(level_.layout.rows);
     memory_.resize(level_.layout.size() * (8 + Backend::on_device));
     double *p = memory_.data();
     for (auto *vector : {&x_.p, &x_.q, &x_.delta, &x_.r})
@@ -61,7 +60,7 @@ public:
   }
 
   // Of V A V by its weights and excesses. a.v must stay where it is. made: S1 of it in Eisenstat's form, where there is that already.
-  void refresh(const PreparedStencil &a, const FirstSchur *made = nullptr) {
+  void refresh(const PreparedStencil &a, const FirstSchur *made) override {
     x_.v = a.v;
     lent_ = made != nullptr;
     // its loops neither go around a ring nor read what other ranks have; of a factor in single precision weights are not those of S1
@@ -71,8 +70,8 @@ public:
     else
       refresh_own(a);
   }
-  // The end of a refresh, which waits for it: whether own red nodes have positive pivots, as far as is known beforehand.
-  bool refreshed() {
+  // as far as is known beforehand
+  bool refreshed() override {
     if (lent_) return true;
     const auto found = own_->found(on_);
     if (x_.eisenstat && !found.eisenstat) {
@@ -81,16 +80,14 @@ public:
     }
     return found.positive;
   }
-  bool eisenstat() const { return x_.eisenstat; }
-  bool by_kinds() const { return x_.s1.kind; }
+  bool eisenstat() const override { return x_.eisenstat; }
+  bool by_kinds() const override { return x_.s1.kind; }
 
   // From the residual r0 of all nodes, in natural order, which is kept by the caller. The norm is that of r0; the
   // preconditioned one is not taken. What follows waits for nothing, unless solve() does.
-  // finish(below) does the work of AfterCycle.
   template <class Solve, class Finish>
   auto start(const double *r0, Norm norm, const Solve &solve, const Finish &finish) {
-    pending_ = false;
-    on_.for_each({0, 1, 0, 1}, BeforeStart{scalars_.data()});
+    Base::begin(false);
     if (ranks_) x_.r0 = ranks_->residual(r0, x_.v);
     loops_.eliminate_red(on_, x_, r0, norm);
     if (ranks_) ranks_->exchange_b1(x_.r[b1], {});
@@ -105,7 +102,7 @@ public:
   }
   // One iteration: p, q, r and what depends on r.
   template <class Solve, class Finish> auto step(Norm norm, const Solve &solve, const Finish &finish) {
-    pending_ = true;
+    Base::begin(true);
     if (ranks_) ranks_->exchange_solution();
     loops_.direction(on_, x_);
     loops_.product(on_, x_);
@@ -114,29 +111,24 @@ public:
     add_up_below(norm, false);
     return solve_below(norm, solve, finish);
   }
-  const SchurLoops<Backend> &loops() const { return loops_; }
-  // of what a captured step has in it
+  // on several ranks nothing: it has gone with other sums
+  Sums pending(Norm norm, bool start) const { return ranks_ ? Sums() : loops_.residual_sums(x_, norm, start); }
   long version() const { return 8 * long(Cycle(core_).used()) + 4 * by_kinds() + 2 * lent_ + x_.eisenstat; }
-  // Without step(): by a graph that was captured from it.
-  void steps_taken() { pending_ = true; }
   // The levels below have been used by somebody else since: their vectors once more.
   template <class Solve> auto resume(const Solve &solve) {
     loops_.residual(on_, x_, true, Norm::none);
     add_up_below(Norm::none, false);
-    return Cycle<Core>(core_).apply_below(1, solve, Energy::yes);
+    return Cycle(core_).apply_below(1, solve, Energy::yes);
   }
   // The residual on the black nodes is 0: so is the correction there.
-  void settle() {
+  void settle() override {
     for (Class c : {b1, b2}) on_.for_each(nodes(c, level_.around), ClearNode{x_.delta[c]});
-    pending_ = false;
+    Base::drop_step();
   }
-  const Scalars<Backend> &scalars() const { return scalars_; } // in the order of Slot
-  // The last step's alpha p is no part of the solution: the step broke down.
-  void drop_step() { pending_ = false; }
 
-  // x = delta, or x += delta, at all nodes in natural order. Of the iteration it changes nothing.
-  void solution(const double *r0, double *x, bool add) const {
-    const double *a = pending_ ? scalars_.at(alpha) : nullptr;
+  // at all nodes in natural order
+  void solution(const double *r0, double *x, bool add) const override {
+    const double *a = Base::pending_alpha();
     if (!x_.eisenstat) {
       loops_.correct(on_, x_, a, r0, x, add);
       return;
@@ -148,9 +140,13 @@ public:
     on_.for_each(nodes(b1, 0), BackwardB1{level_.in_double->get(Inner{}), at_b1, x_.q[b2], x_.q[b1], Scaling::root});
     loops_.correct(on_, whole, nullptr, r0, x, add);
   }
-  std::size_t bytes() const { return memory_.bytes() + (own_ ? own_->bytes() : 0) + scalars_.bytes() + loops_.bytes(); }
+  std::size_t bytes() const override {
+    return memory_.bytes() + (own_ ? own_->bytes() : 0) + scalars_.bytes() + loops_.bytes();
+  }
 
 private:
+  using Base::on_, Base::scalars_;
+
   void make_own() { own_ = std::make_unique<SchurMatrix<Backend>>(level_.extent, level_.layout); }
   void refresh_own(const PreparedStencil &a) {
     if (!own_) make_own();
@@ -176,7 +172,7 @@ private:
     if (ranks_) ranks_->add_up_below(loops_.residual_sums(x_, norm, start));
   }
   template <class Solve, class Finish> auto solve_below(Norm norm, const Solve &solve, const Finish &finish) {
-    const auto error = Cycle<Core>(core_).apply_below(1, solve, Energy::yes);
+    const auto error = Cycle(core_).apply_below(1, solve, Energy::yes);
     if (norm == Norm::preconditioned && !error) sum_preconditioned();
     if (!error) finish(core_.energy());
     return error;
@@ -205,18 +201,15 @@ private:
     if (ranks_) ranks_->add_up(sums_of_ranks(scalars_, {squares_b1, squares_b2, squares_r1, squares_r2}));
   }
 
-  const Backend &on_;
-  Core &core_;
+  Factorization &core_;
   BlackRanks *ranks_;
   BlackLevel level_;
   Halo<Backend> halo_;
   std::unique_ptr<SchurMatrix<Backend>> own_; // once there was one to make
-  Scalars<Backend> scalars_;
   SchurLoops<Backend> loops_;
   typename Backend::template Array<double> memory_;
   SchurVectors<Backend> x_;
-  bool lent_ = false;    // S1 is the factorization's
-  bool pending_ = false; // alpha p is not yet added to delta
+  bool lent_ = false; // S1 is the factorization's
 };
 
 } // namespace petscrrb::rrbsolver

@@ -3,7 +3,7 @@
 
 #include "pc/rrb/ranks/around.hpp"
 #include "pc/rrb/core/dense_grid.hpp"
-#include "ksp/rrb/core/iteration.hpp"
+#include "ksp/rrb/core/step.hpp"
 
 namespace petscrrb::rrbsolver {
 

@@ -1,6 +1,4 @@
 // Conjugate gradients with the rows of a matrix on a device.
-#include "ksp/rrb/core/matrix_iteration.hpp"
-#include "ksp/rrb/core/full_cg.hpp"
 #include "ksp/rrb/core/matrix_product.hpp"
 #include "ksp/rrb/cuda/iteration.cuh"
 #include "pc/rrb/cuda/coupling_sums.cuh"
@@ -9,8 +7,7 @@
 namespace petscrrb::rrbsolver {
 
 template <class Inside> static std::unique_ptr<MatrixIteration> make(Cuda &on, const Inside &inside) {
-  using CG = FullCG<Cuda, Inside, MatrixProduct<Cuda>>;
-  return std::make_unique<OnMatrix<IterationOnDevice<CG, MatrixIteration>>>(on, Iteration::Loop::automatic, inside, on);
+  return std::make_unique<IterationOnDevice<MatrixCG<Cuda, Inside>>>(on, Iteration::Loop::automatic, inside);
 }
 
 std::unique_ptr<MatrixIteration> make_matrix_iteration(Cuda &on, Factorization &core) {

@@ -133,13 +133,9 @@ public:
   Sums residual_sums(const SchurVectors<Cuda> &x, Norm norm, bool at_start) const {
     Sums sums;
     sums.add(sums_[energies].terms(), x.scalars.data() + energy_b1);
-    if (norm == Norm::unpreconditioned) sums.add(sums_[norms].terms(), x.scalars.data() + squares_b1);
-    if (norm == Norm::natural && at_start) sums.add(sums_[norms].terms(), x.scalars.data() + energy_r1);
+    if (at_start || norm == Norm::unpreconditioned)
+      sums.add(sums_[norms].terms(), x.scalars.data() + (norm == Norm::natural ? energy_r1 : squares_b1));
     return sums;
-  }
-  // For the kernel that ends a start or a step: what it has to add.
-  device::Pending pending(Norm norm, bool at_start) const {
-    return {sums_[energies].terms(), sums_[norms].terms(), at_start || norm == Norm::unpreconditioned, several_};
   }
   PingPong r_b1(const SchurVectors<Cuda> &x) const { return {x.r[b1], x.r_odd, x.scalars.at(steps)}; }
   std::size_t bytes() const { return sums_[0].bytes() + sums_[1].bytes() + sums_[2].bytes(); }

@@ -156,20 +156,4 @@ __global__ void __launch_bounds__(threads)
   if constexpr (squares) norms.add(sums[1]);
 }
 
-// What the loops have left to be added: the terms of r^2 / d at b1 and those of the norm, if that is one of their sums. On
-// several ranks nothing: these sums have gone with others.
-struct Pending {
-  Terms energies, norms;
-  bool has_norm, several;
-
-  // by all threads of the only block
-  template <int size> __device__ void add_up(double *scalars, Norm norm) const {
-    if (several) return;
-    const double energy = cuda::sum_of<size>(energies), other = has_norm ? cuda::sum_of<size>(norms) : 0.0;
-    if (threadIdx.x != 0) return;
-    scalars[energy_b1] = energy;
-    if (has_norm) scalars[norm == Norm::natural ? energy_r1 : squares_b1] = other;
-  }
-};
-
 } // namespace petscrrb::rrbsolver::device
