@@ -195,7 +195,7 @@ private:
   Matrix A_;
   long taken_ = 0; // matrices
   gridmg::FindScales<Backend> find_scales_;
-  const Scales *scales_ = nullptr; // of the first residual
+  const Scales *scales_ = nullptr;            // of the first residual
   std::optional<RankSums<Backend>> of_ranks_; // of several
 };
 

@@ -128,6 +128,7 @@ template <int pairs, bool inner> struct DiagonalsTimes {
     q[i] = sum;
     return p[i] * sum;
   }
+  PETSCRRB_HD double operator()(index_t h, index_t k) const { return (*this)(ListAsBox::entry(h, k)); }
 };
 
 // q = A p by the kinds of its rows; returns p q, with the bits of the product by diagonals. In two parts, as the next row may be read before q is
@@ -213,7 +214,7 @@ public:
                       : partial.terms_of_list(on, a.n, at_rim);
         partial.put_then(on, curvature, scalars.data() + curvature_b1, AfterProduct{scalars.data()});
       } else {
-        scalars.sum(on, curvature_b1, ListAsBox::box(a.n), inner(a), DiagonalsTimesInBox<pairs>{{a, p, q}},
+        scalars.sum(on, curvature_b1, ListAsBox::box(a.n), inner(a), DiagonalsTimes<pairs, true>{a, p, q},
                     AtEntry<DiagonalsTimes<pairs, false>>{at_rim, a.n});
         on.for_each({0, 1, 0, 1}, AfterProduct{scalars.data()});
       }
@@ -223,11 +224,6 @@ public:
 private:
   static constexpr int most_pairs = 13; // of 27 points
 
-  template <int pairs> struct DiagonalsTimesInBox {
-    DiagonalsTimes<pairs, true> times;
-
-    PETSCRRB_HD double operator()(index_t h, index_t k) const { return times(ListAsBox::entry(h, k)); }
-  };
   // whose rows, of ListAsBox's, have all diagonals
   template <int pairs> static Range2 inner(const Diagonals<pairs> &a) {
     const index_t most = *std::max_element(a.offset, a.offset + pairs);

@@ -27,15 +27,15 @@ template <class Backend> struct SchurVectors {
 // The loops over the finest grid that a solve consists of, for each backend its own:
 //   eliminate_red(on, x, r0, norm)  r on the black nodes; the sums of the norm of r0, but for what follows of the natural one
 //   direction(on, x)                in the first step p = z, delta = 0; else delta += alpha p, p = z + beta p
-//   product(on, x)                  q = S1 p, the sums of p q, curvature and alpha
+//   product(on, x)                  q = S1 p, and the sums of p q
+//   product_added(on, x)            curvature and alpha; on several ranks with the sums of all
 //   residual(on, x, start, norm)    r -= alpha q, unless at the start; level 2 of the forward sweep; the sums of r^2 / d at
 //                                   b1 and, for the unpreconditioned norm, of r^2
 //                                   in Eisenstat's form r on b2 is what level 2 of the forward sweep makes of it, always
 //   correct(on, x, a, r0, to, add)  to = or += delta + a p at all nodes in natural order; a may be NULL
 //   r_b1(x)                         r on b1 as residual() left it
-// On several ranks sums are of own nodes, product() ends with those of p q, and p, delta and b1 of r are kept around, too:
+// On several ranks sums are of own nodes, and p, delta and b1 of r are kept around, too:
 //   product_sums(x)                  the sums of p q, for all ranks to add
-//   product_added(on, x)             curvature and alpha
 //   residual_sums(x, norm, start)    what residual() has summed, and at the start eliminate_red(), likewise
 template <class Backend> class SchurLoops;
 
@@ -45,8 +45,8 @@ template <class Backend> class SchurCG : public ConjugateGradients<Backend, RrbI
 public:
   // ranks: several; NULL: one
   SchurCG(const Backend &on, Factorization &core, BlackRanks *ranks = nullptr)
-      : Base(on), core_(core), ranks_(ranks), level_(core.black_level()), halo_(level_.extent), loops_(level_),
-        x_{level_, {}, Base::scalars_, {}, {}, {}, {}, {}} {
+      : Base(on), core_(core), ranks_(ranks), level_(core.black_level()), halo_(level_.extent),
+        loops_(level_), x_{level_, {}, Base::scalars_, {}, {}, {}, {}, {}} {
     Base::scalars_.reserve(level_.layout.rows);
     memory_.resize(level_.layout.size() * (8 + Backend::on_device));
     double *p = memory_.data();
@@ -65,10 +65,16 @@ public:
     lent_ = made != nullptr;
     // its loops neither go around a ring nor read what other ranks have; of a factor in single precision weights are not those of S1
     x_.eisenstat = lent_ || (!ranks_ && level_.in_double && !level_.extent.x.wraps() && !level_.extent.y.wraps());
-    if (lent_)
+    if (lent_) {
       x_.s1 = *made;
+      return;
+    }
+    if (!own_) make_own();
+    x_.s1 = own_->first();
+    if (ranks_)
+      own_->refresh(on_, ranks_->rows(a));
     else
-      refresh_own(a);
+      own_->refresh(on_, a, x_.eisenstat ? level_.in_double : nullptr);
   }
   // as far as is known beforehand
   bool refreshed() override {
@@ -106,7 +112,8 @@ public:
     if (ranks_) ranks_->exchange_solution();
     loops_.direction(on_, x_);
     loops_.product(on_, x_);
-    if (ranks_) share_product();
+    if (ranks_) ranks_->exchange_b1(x_.q[b1], loops_.product_sums(x_));
+    loops_.product_added(on_, x_);
     loops_.residual(on_, x_, false, norm);
     add_up_below(norm, false);
     return solve_below(norm, solve, finish);
@@ -122,7 +129,7 @@ public:
   }
   // The residual on the black nodes is 0: so is the correction there.
   void settle() override {
-    for (Class c : {b1, b2}) on_.for_each(nodes(c, level_.around), ClearNode{x_.delta[c]});
+    for (Class c : {b1, b2}) on_.for_each(nodes(c, level_.around), CopyNode{Zero{}, x_.delta[c]});
     Base::drop_step();
   }
 
@@ -148,14 +155,6 @@ private:
   using Base::on_, Base::scalars_;
 
   void make_own() { own_ = std::make_unique<SchurMatrix<Backend>>(level_.extent, level_.layout); }
-  void refresh_own(const PreparedStencil &a) {
-    if (!own_) make_own();
-    x_.s1 = own_->first();
-    if (ranks_)
-      own_->refresh(on_, ranks_->rows(a));
-    else
-      own_->refresh(on_, a, x_.eisenstat ? level_.in_double : nullptr);
-  }
   // of a class, with those up to `steps` around the box on several ranks
   Range2 nodes(Class c, index_t steps) const {
     return (ranks_ ? widened(level_.extent, steps) : level_.extent).nodes_of(c);
@@ -163,10 +162,6 @@ private:
   // What is around on one rank is around a ring.
   template <int N> void exchange(const Class (&c)[N], const Dense (&a)[N]) const {
     if (!ranks_) halo_.exchange(on_, c, a);
-  }
-  void share_product() {
-    ranks_->exchange_b1(x_.q[b1], loops_.product_sums(x_));
-    loops_.product_added(on_, x_);
   }
   void add_up_below(Norm norm, bool start) {
     if (ranks_) ranks_->add_up_below(loops_.residual_sums(x_, norm, start));
@@ -181,9 +176,7 @@ private:
   void sum_preconditioned() {
     const auto v = natural(level_.extent, x_.v).get(Inner{});
     const auto sum = [&](Class c, const auto &z) {
-      using Z = std::decay_t<decltype(z)>;
-      const Times<Z, std::decay_t<decltype(v[c])>> value{z, v[c], x_.v != nullptr};
-      scalars_.sum(on_, squares_of(c), level_.extent.nodes_of(c), Square{value});
+      scalars_.sum(on_, squares_of(c), level_.extent.nodes_of(c), Square{Times{z, v[c], x_.v != nullptr}});
     };
     if (ranks_) ranks_->exchange_solution();
     level_.with_solution([&](const auto &z) { on_.for_each(nodes(b2, 2), CopyNode{z, x_.q[b2]}); });

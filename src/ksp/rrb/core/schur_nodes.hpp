@@ -13,6 +13,7 @@ template <class X, class V> struct Times {
 
   PETSCRRB_HD double operator()(index_t h, index_t k) const { return scaled ? x(h, k) * v(h, k) : x(h, k); }
 };
+template <class X, class V> Times(X, V, bool) -> Times<X, V>;
 
 // delta + alpha p; only delta where alpha p is not part of it
 template <class V> struct Correction {
@@ -32,6 +33,7 @@ template <class D, class X> struct AddCorrection {
 
   PETSCRRB_HD void operator()(index_t h, index_t k) const { x.at(h, k) = add ? x(h, k) + delta(h, k) : delta(h, k); }
 };
+template <class D, class X> AddCorrection(D, X, bool) -> AddCorrection<D, X>;
 
 // For sums: u^2, and u^2 w.
 template <class U> struct Square {
@@ -91,17 +93,5 @@ template <class F> struct ScaleResidual {
   PETSCRRB_HD void operator()(index_t h, index_t k) const { r.at(h, k) *= std::sqrt(f.dinv[b1](h, k)); }
 };
 template <class F> ScaleResidual(F, Dense) -> ScaleResidual<F>;
-
-struct ClearNode {
-  Dense x;
-
-  PETSCRRB_HD void operator()(index_t h, index_t k) const { x.at(h, k) = 0.0; }
-};
-
-// A vector of all nodes in natural order; NULL: one that nobody reads.
-template <class T> NaturalField<2, T> natural(const Extent &x, T *p) {
-  if (!p) return {};
-  return {p, x.x.lo, x.y.lo, x.x.hi - x.x.lo, 1, x};
-}
 
 } // namespace petscrrb::rrbsolver

@@ -8,8 +8,8 @@ namespace petscrrb::rrbsolver {
 
 template <class CG> class IterationOnHost final : public CG {
 public:
-  using typename CG::Solve;
   using CG::CG;
+  using typename CG::Solve;
 
   int start(const double *r0, Norm norm, const Solve &solve) override {
     return CG::start(r0, norm, solve, end(norm, true));
