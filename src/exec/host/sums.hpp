@@ -3,7 +3,6 @@
 #pragma once
 
 #include "exec/host/host.hpp"
-#include "exec/list.hpp"
 #include "exec/sums.hpp"
 
 namespace petscrrb {

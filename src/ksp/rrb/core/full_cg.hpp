@@ -1,7 +1,6 @@
 // Conjugate gradients on all unknowns, around any preconditioner. One pass over memory for each vector operation.
 #pragma once
 
-#include "exec/list.hpp"
 #include "ksp/rrb/core/step.hpp"
 #include "pc/rrb/core/cycle.hpp"
 #include "pc/rrb/graph/couplings.hpp"
@@ -73,10 +72,9 @@ public:
   // with: what the product is made of
   template <class... With>
   FullCG(const Backend &on, const Inside &inside, const With &...with)
-      : Base(on), inside_(inside), product_(with...), n_(inside.nodes()), box_(ListAsBox::points(n_)),
-        memory_((Inside::in_place ? 4 : 5) * n_) {
+      : Base(on), inside_(inside), product_(with...), n_(inside.nodes()), memory_((Inside::in_place ? 4 : 5) * n_) {
     Base::scalars_.reserve(product_.rows(n_));
-    partial_.reserve(4 * PartialSum<Backend>::parts_of(box_) + Product::most_terms(n_));
+    partial_.reserve(4 * PartialSum<Backend>::parts_of(ListAsBox::points(n_)) + Product::most_terms(n_));
   }
 
   double *residual() const { return at(r); }                      // these two are a MatrixIteration's, too
@@ -126,7 +124,7 @@ protected:
   template <class Solve> auto apply(const Solve &solve) const { return inside_.apply(at(r), preconditioned(), solve); }
 
 private:
-  template <class F> void each(const F &f) const { on_.for_each_point(box_, AtEntry<F>{f, n_}); }
+  template <class F> void each(const F &f) const { on_.for_each_point(ListAsBox::points(n_), AtEntry<F>{f, n_}); }
   template <class F> Terms sum(const F &f) { return partial_.terms_of_list(on_, n_, f); }
   // f sets r, and returns its squares.
   template <class F> void sum_residual(Norm norm, const F &f) {
@@ -149,7 +147,6 @@ protected:
 
 private:
   const index_t n_;
-  const Range3 box_;
   typename Backend::template Array<double> memory_;
 };
 

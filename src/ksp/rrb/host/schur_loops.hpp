@@ -183,6 +183,7 @@ private:
   // with what of b1's rows the preconditioner has not.
   void eisenstat_chunk(const Chunks &chunks, const Chunks::Chunk &c, const SchurVectors<Host> &x) const {
     const SchurViews<Dense> &s = x.s1.s;
+    const SchurProduct s1{s, x.p};
     const Range2 at_b1 = chunks.nodes(b1), at_b2 = chunks.nodes(b2);
     const auto slot = [&](int first, index_t k) { return c.scratch(first + int((k % 3 + 3) % 3)); };
     const auto add_w_p = [&](index_t k) {
@@ -225,11 +226,9 @@ private:
       sum[0] = t_row(k, true), sum[1] = 0.0;
       if (!chunks.owns(b2, k)) continue;
       const double *t = slot(t_b1, k), *below = slot(t_b1, k - 1);
-      const Dense &p = x.p[b2], &q = x.q[b2], &e = s.E[b2], &n = s.N[b2];
+      const Dense &p = x.p[b2], &q = x.q[b2];
       sum[1] = sum_along_row(at_b2, [&](index_t h) {
-        const double straight = s.X[b2](h, k) * p(h, k) - (e(h, k) * p(h + 1, k) + e(h - 1, k) * p(h - 1, k)) -
-                                (n(h, k) * p(h, k + 1) + n(h, k - 1) * p(h, k - 1));
-        q.at(h, k) = straight + (s.skew[SW](h, k) * t[h] + s.skew[SE](h - 1, k) * t[h - 1]) +
+        q.at(h, k) = s1.straight(b2, h, k) + (s.skew[SW](h, k) * t[h] + s.skew[SE](h - 1, k) * t[h - 1]) +
                      (s.skew[NW](h, k - 1) * below[h] + s.skew[NE](h - 1, k - 1) * below[h - 1]);
         return p(h, k) * q(h, k);
       });
