@@ -78,7 +78,7 @@ FAULTS = [Fault(*fault) for fault in (
      "*c0 * before - *c1 * product", "*c0 * before + *c1 * product"),
     ("values-for-a-second-factorization", "missed refresh", "host", "src/pc/rrb/pcrrb_setup.cxx",
      "  PetscCall(ReadValues(pc, PETSC_FALSE, nullptr)); /* the first attempt overwrote it */\n", ""),
-    ("norm-of-the-initial-residual", "dropped term", "host", "src/ksp/rrb/core/iteration.hpp",
+    ("norm-of-the-initial-residual", "dropped term", "host", "src/ksp/rrb/core/step.hpp",
      "if (start || norm == Norm::preconditioned)", "if (norm == Norm::preconditioned)"),
     ("ring-in-y", "wrong index", "host", "src/ksp/rrb/core/products.hpp",
      "x_.y.periodic ? x_.y.n : 0", "x_.x.periodic ? x_.y.n : 0"),

@@ -1,7 +1,7 @@
 // Times an iteration of the RRB-solver on a device kernel by kernel, and its forward sweep grid by grid, on a 2D Poisson
 // matrix: solver_breakdown N [LEVELS [single]]. CSV.
 #include "measure.hpp"
-#include "ksp/rrb/core/rrb_iteration.hpp"
+#include "ksp/rrb/core/iteration.hpp"
 #include "ksp/rrb/cuda/schur_form.cuh"
 #include "ksp/rrb/cuda/schur_loops.cuh"
 
@@ -38,7 +38,8 @@ struct Vectors {
       for (const rrb::Class c : {rrb::b1, rrb::b2}) vector->c[c] = next();
     x.r_odd = next();
     s1.refresh(rrb.on, poisson.stencil(), nullptr);
-    for (std::size_t i = 0; i < rrbsolver::slots; ++i) scalars.write(rrb.on, i, i == rrbsolver::steps);
+    for (std::size_t i = 0; i < rrbsolver::slots; i += 2)
+      scalars.write(rrb.on, i, i == rrbsolver::steps, i + 1 == rrbsolver::steps);
   }
 };
 
@@ -130,7 +131,10 @@ void run(index_t n, int levels, bool single) {
   });
   const auto subtract = [&] { loops.residual(rrb.on, v.x, false, Norm::natural); };
 
-  time(clock, "kernel", "product", black * product(), [&] { loops.product(rrb.on, v.x); });
+  time(clock, "kernel", "product", black * product(), [&] {
+    loops.product(rrb.on, v.x);
+    loops.product_added(rrb.on, v.x);
+  });
   time(clock, "kernel", "r and forward", black * forward(word), subtract);
   time(clock, "kernel", "below", below, [&] { graph.launch(rrb.on); });
   time(clock, "kernel", "backward with p and x", black * backward(word), [&] { loops.direction(rrb.on, v.x); });

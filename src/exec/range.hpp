@@ -1,8 +1,9 @@
-// Numbers of grid points, a rectangle of nodes, and the mark of functions that run on host and device.
+// Numbers of grid points, boxes of nodes, lists as boxes, and the mark of functions that run on host and device.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #if defined(__CUDACC__)
   #define PETSCRRB_HD          __host__ __device__
@@ -42,14 +43,37 @@ struct Range3 {
 };
 
 // f for many points: with the numbers it is to read from memory, where it says which, so that they need not be looked up at each point.
-template <class F> PETSCRRB_HD auto with_numbers(const F &f, int) -> decltype(f.read()) { return f.read(); }
-template <class F> PETSCRRB_HD F with_numbers(const F &f, long) { return f; }
-template <class F> PETSCRRB_HD auto with_numbers(const F &f) { return with_numbers(f, 0); }
+template <class F> PETSCRRB_HD inline auto with_numbers(const F &f, int) -> decltype(f.read()) { return f.read(); }
+template <class F> PETSCRRB_HD inline F with_numbers(const F &f, long) { return f; }
+template <class F> PETSCRRB_HD inline auto with_numbers(const F &f) { return with_numbers(f, 0); }
 
 inline Range2 intersection(Range2 a, Range2 b) {
   Range2 c{std::max(a.h0, b.h0), std::min(a.h1, b.h1), std::max(a.k0, b.k0), std::min(a.k1, b.k1)};
   if (c.h1 <= c.h0 || c.k1 <= c.k0) return {a.h1, a.h1, a.k1, a.k1};
   return c;
 }
+
+// A list as a box. Its last row may go past the end of the list.
+struct ListAsBox {
+  static constexpr index_t width = 4096;
+
+  static index_t rows(index_t n) { return (n + width - 1) / width; }
+  static Range2 box(index_t n) { return {0, width, 0, rows(n)}; }
+  static Range3 points(index_t n) { return {{std::min(n, width), rows(n), 1}}; } // no row is longer than the list
+  PETSCRRB_HD static index_t entry(index_t h, index_t k) { return k * width + h; }
+};
+// f(i) of an entry, where a loop over the box comes to it.
+template <class F> struct AtEntry {
+  F f;
+  index_t n; // entries
+
+  PETSCRRB_HD auto operator()(index_t h, index_t k, index_t = 0) const {
+    const index_t i = ListAsBox::entry(h, k);
+    return i < n ? f(i) : decltype(f(i))();
+  }
+  template <class G = F> PETSCRRB_HD auto read() const -> AtEntry<decltype(std::declval<G>().read())> {
+    return {f.read(), n};
+  }
+};
 
 } // namespace petscrrb

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "exec/counts.hpp"
-#include "exec/list.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include "exec/timeout.hpp"
 #include "dense/cuda/substructured.hpp"
 #include "pc/rrb/core/cycle.hpp"
-#include "ksp/rrb/core/rrb_iteration.hpp"
+#include "ksp/rrb/core/iteration.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // The fused RRB-solver on boxes of several ranks, simulated, against the same on one.
 #include "boxes_support.hpp"
 
-#include "exec/host/sums.hpp"
 #include "pc/rrb/ranks/distributed.hpp"
+#include "ksp/rrb/host/iteration.hpp"
 #include "ksp/rrb/host/schur_loops.hpp"
 
 using namespace petscrrb::rrb;
@@ -12,7 +12,7 @@ using reference::Vector;
 
 namespace {
 
-using CG = SchurCG<petscrrb::Host, support::Core>;
+using CG = IterationOnHost<SchurCG<petscrrb::Host>>;
 
 constexpr int most = 8;
 
@@ -28,28 +28,25 @@ struct Iterates {
   bool positive = true, amli = false;
 };
 
-template <class Solve> Numbers after_start(CG &cg, const double *r0, Norm norm, const Solve &solve) {
-  cg.start(r0, norm, solve, [&](const petscrrb::Terms &below) {
-    AfterCycle{cg.scalars().data(), petscrrb::sum_of(below), true}(0, 0);
-  });
-  return numbers_of(cg.scalars().data(), norm);
+Numbers after_start(CG &cg, const double *r0, Norm norm, const CG::Solve &solve) {
+  EXPECT_EQ(cg.start(r0, norm, solve), 0);
+  return cg.started(norm);
 }
-template <class Solve> Numbers after_step(CG &cg, Norm norm, const Solve &solve) {
-  cg.step(norm, solve, [&](const petscrrb::Terms &below) {
-    AfterCycle{cg.scalars().data(), petscrrb::sum_of(below), false}(0, 0);
-  });
-  return numbers_of(cg.scalars().data(), norm);
+Numbers after_step(CG &cg, Norm norm, const CG::Solve &solve) {
+  std::vector<Numbers> steps;
+  EXPECT_EQ(cg.run(norm, {}, false, solve, steps), 0);
+  return steps.back();
 }
 
 // r0 and x: of the box. In between somebody applies the preconditioner. enough(numbers): no more steps.
 template <class Enough>
 Iterates iterate(support::Core &core, CG &cg, petscrrb::Stencil &s, const Vector &r0, Norm norm, const Enough &enough) {
-  const LastBlockSolver solve(core);
+  const CG::Solve solve = LastBlockSolver(core);
   Iterates result;
   Vector z(r0.size());
   result.x.assign(r0.size(), 1.0);
   for (int twice = 0; twice < 2; ++twice) { // a start leaves nothing behind
-    cg.refresh(prepared(s));
+    cg.refresh(prepared(s), nullptr);
     result.positive = cg.refreshed();
     result.numbers = {after_start(cg, r0.data(), norm, solve)};
     for (int i = 0; !enough(result); ++i) {

@@ -11,12 +11,10 @@ namespace petscrrb::cuda {
 
 struct DestroyGraph {
   void operator()(cudaGraph_t graph) const { (void)cudaGraphDestroy(graph); }
-};
-struct DestroyGraphExec {
   void operator()(cudaGraphExec_t graph) const { (void)cudaGraphExecDestroy(graph); }
 };
 using OwnedGraph = std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, DestroyGraph>;
-using OwnedGraphExec = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, DestroyGraphExec>;
+using OwnedGraphExec = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, DestroyGraph>;
 
 inline OwnedGraphExec instantiate(cudaGraph_t graph) {
   cudaGraphExec_t made = nullptr;

@@ -147,42 +147,58 @@ template <class F> __global__ void __launch_bounds__(add_terms_threads) add_term
 
 constexpr int sum_threads = 256, most_sum_blocks = 1024;
 
-// Each block sums the nodes that are its own whatever the device: every gridDim.x-th tile of sum_threads of them, `across` of them along a
-// row. f(h, k) at each of the thread's.
-template <class F> __device__ void at_tiles(const Range2 &box, index_t tiles, int across, const F &f) {
-  // unsigned numbers of 32 bits: divisions of longer ones would take longer than most sums
-  const unsigned down = sum_threads / across, x = threadIdx.x % across, y = threadIdx.x / across;
-  const unsigned tiles_x = (unsigned(box.h1 - box.h0) + across - 1) / across;
+// The nodes of a box by tiles of sum_threads of them, `across` of them along a row. A block has those that are its own whatever the device.
+struct Tiles {
+  Range2 box;
+  index_t count;
+  int across;
+
+  explicit Tiles(const Range2 &of) : box(of) {
+    const index_t columns = box.size() ? box.h1 - box.h0 : 0, rows = columns ? box.k1 - box.k0 : 0;
+    across = threads_of_row({{columns, rows, 1}});
+    const int down = sum_threads / across;
+    count = (columns + across - 1) / across * ((rows + down - 1) / down);
+  }
+  unsigned blocks() const { return unsigned(std::clamp<index_t>(count, 1, most_sum_blocks)); }
+
+  // f(h, k) at each of the thread's
+  template <class F> __device__ void each(const F &f) const {
+    // unsigned numbers of 32 bits: divisions of longer ones would take longer than most sums
+    const unsigned down = sum_threads / across, x = threadIdx.x % across, y = threadIdx.x / across;
+    const unsigned tiles_x = (unsigned(box.h1 - box.h0) + across - 1) / across;
+    for (unsigned tile = blockIdx.x; tile < unsigned(count); tile += gridDim.x) {
+      const unsigned row = tile / tiles_x;
+      const index_t h = box.h0 + (tile - row * tiles_x) * across + x, k = box.k0 + row * down + y;
+      if (h < box.h1 && k < box.k1) f(h, k);
+    }
+  }
+};
+// f(h, k) at nodes of inner, g(h, k) at the others
+template <class F, class G> struct InnerOr {
+  Range2 inner;
+  F f;
+  G g;
+
+  __device__ double operator()(index_t h, index_t k) const { return contains(inner, h, k) ? f(h, k) : g(h, k); }
+};
+
+// One or two sums over the same box.
+template <class... F> __global__ void __launch_bounds__(sum_threads) sum_tiles(Tiles tiles, double *partial, F... f) {
+  double sums[sizeof...(F)] = {};
   start_next();
   await_previous();
-  for (unsigned tile = blockIdx.x; tile < unsigned(tiles); tile += gridDim.x) {
-    const unsigned row = tile / tiles_x;
-    const index_t h = box.h0 + (tile - row * tiles_x) * across + x, k = box.k0 + row * down + y;
-    if (h < box.h1 && k < box.k1) f(h, k);
+  tiles.each([&](index_t h, index_t k) {
+    int i = 0;
+    ((sums[i++] += f(h, k)), ...);
+  });
+#pragma unroll
+  for (int i = 0; i < int(sizeof...(F)); ++i) {
+    const double sum = sum_of_neighbours<sum_threads>(sums[i]);
+    if (threadIdx.x == 0) partial[i * most_sum_blocks + blockIdx.x] = sum;
   }
 }
-__device__ inline void put_partial(double sum, double *partial) {
-  sum = sum_of_neighbours<sum_threads>(sum);
-  if (threadIdx.x == 0) partial[blockIdx.x] = sum;
-}
 
-template <class F, class G>
-__global__ void __launch_bounds__(sum_threads)
-    sum_tiles(Range2 box, index_t tiles, Range2 inner, int across, F f, G g, double *partial) {
-  double sum = 0.0;
-  at_tiles(box, tiles, across, [&](index_t h, index_t k) { sum += contains(inner, h, k) ? f(h, k) : g(h, k); });
-  put_partial(sum, partial);
-}
-template <class F, class G>
-__global__ void __launch_bounds__(sum_threads)
-    sum_both_tiles(Range2 box, index_t tiles, int across, F f, G g, double *partial) {
-  double first = 0.0, second = 0.0;
-  at_tiles(box, tiles, across, [&](index_t h, index_t k) { first += f(h, k), second += g(h, k); });
-  put_partial(first, partial);
-  put_partial(second, partial + most_sum_blocks);
-}
-
-// A block for each of one or two sums.
+// A block for each of them.
 static __global__ void __launch_bounds__(most_sum_blocks)
     sum_partials(int n, const double *partial, double *first, double *second) {
   partial += blockIdx.x * most_sum_blocks;
@@ -259,7 +275,8 @@ private:
 
 template <> class Scalars<Cuda> {
 public:
-  Scalars(std::size_t n, index_t) : value_(n), partial_(2 * cuda::most_sum_blocks), host_(n) {}
+  explicit Scalars(std::size_t n, index_t = 0) : value_(n), partial_(2 * cuda::most_sum_blocks), host_(n) {}
+  void reserve(index_t) {}
 
   double *data() const { return value_.data(); } // for loops that compute several at a time
   const double *at(std::size_t i) const { return value_.data() + i; }
@@ -267,28 +284,15 @@ public:
   // at(i) = sum over the box of f(h, k), or of g(h, k) at nodes that are not in inner
   template <class F, class G>
   void sum(const Cuda &on, std::size_t i, Range2 box, Range2 inner, const F &f, const G &g) const {
-    using namespace cuda;
-    const Tiles t(box);
-    static const bool overlap = may_overlap(sum_tiles<F, G>);
-    launch("sum", sum_tiles<F, G>, overlap, t.blocks, sum_threads, 0, on.stream, box, t.tiles, intersection(box, inner),
-           t.across, f, g, partial_.data());
-    launch("sum", sum_partials, overlap, 1, most_sum_blocks, 0, on.stream, int(t.blocks), partial_.data(),
-           value_.data() + i, nullptr);
+    add(on, box, i, i, cuda::InnerOr<F, G>{intersection(box, inner), f, g});
   }
-
   template <class F> void sum(const Cuda &on, std::size_t i, Range2 box, const F &f) const {
     sum(on, i, box, box, f, f);
   }
   // at(i) = the sum of f(h, k), at(j) = that of g(h, k)
   template <class F, class G>
   void sum_both(const Cuda &on, std::size_t i, std::size_t j, Range2 box, const F &f, const G &g) const {
-    using namespace cuda;
-    const Tiles t(box);
-    static const bool overlap = may_overlap(sum_both_tiles<F, G>);
-    launch("sum", sum_both_tiles<F, G>, overlap, t.blocks, sum_threads, 0, on.stream, box, t.tiles, t.across, f, g,
-           partial_.data());
-    launch("sum", sum_partials, overlap, 2, most_sum_blocks, 0, on.stream, int(t.blocks), partial_.data(),
-           value_.data() + i, value_.data() + j);
+    add(on, box, i, j, f, g);
   }
 
   // waits for the stream
@@ -309,19 +313,15 @@ public:
   std::size_t bytes() const { return value_.bytes() + partial_.bytes(); }
 
 private:
-  struct Tiles {
-    index_t tiles;
-    int across;
-    unsigned blocks;
-
-    explicit Tiles(const Range2 &box) {
-      const index_t columns = box.size() ? box.h1 - box.h0 : 0, rows = columns ? box.k1 - box.k0 : 0;
-      across = cuda::threads_of_row({{columns, rows, 1}});
-      const int down = cuda::sum_threads / across;
-      tiles = (columns + across - 1) / across * ((rows + down - 1) / down);
-      blocks = unsigned(std::clamp<index_t>(tiles, 1, cuda::most_sum_blocks));
-    }
-  };
+  template <class... F>
+  void add(const Cuda &on, Range2 box, std::size_t first, std::size_t second, const F &...f) const {
+    using namespace cuda;
+    const Tiles tiles(box);
+    static const bool overlap = may_overlap(sum_tiles<F...>);
+    launch("sum", sum_tiles<F...>, overlap, tiles.blocks(), sum_threads, 0, on.stream, tiles, partial_.data(), f...);
+    launch("sum", sum_partials, overlap, sizeof...(F), most_sum_blocks, 0, on.stream, int(tiles.blocks()),
+           partial_.data(), value_.data() + first, value_.data() + second);
+  }
 
   cuda::Buffer<double> value_, partial_;
   cuda::Pinned<double> host_;

@@ -189,21 +189,6 @@ void count_row_of(const Range2 &box, const Range2 &inner, index_t k, const F &f,
   count_row(row.last, box.h1, k, g, n);
 }
 
-// for_each() of functors that return NodeFlags; their counts are exact and do not depend on the number of threads.
-template <class F, class G> NodeCounts count_each(Range2 box, Range2 inner, const F &f, const G &g) {
-  inner = intersection(box, inner);
-  NodeCounts total;
-#pragma omp parallel if (box.size() > serial_below)
-  {
-    NodeCounts mine;
-#pragma omp for schedule(static)
-    for (index_t k = box.k0; k < box.k1; ++k) count_row_of(box, inner, k, f, g, mine);
-#pragma omp critical(petscrrb_counts)
-    total.add(mine);
-  }
-  return total;
-}
-
 // A row of a loop, if it has one.
 template <class F, class G> void run_row(const NodeLoop<F, G> &loop, index_t k, NodeCounts &counts) {
   const Range2 inner = intersection(loop.box, loop.inner);
@@ -251,6 +236,13 @@ template <class... Loops> void in_step(const Loops &...loops) {
   }
   i = 0;
   ((loops.counts ? loops.counts->add(total[i]) : void(), ++i), ...);
+}
+
+// for_each() of functors that return NodeFlags; their counts are exact and do not depend on the number of threads.
+template <class F, class G> NodeCounts count_each(Range2 box, Range2 inner, const F &f, const G &g) {
+  NodeCounts total;
+  in_step(NodeLoop<F, G>{box, inner, f, g, &total, 0, 0});
+  return total;
 }
 
 } // namespace host

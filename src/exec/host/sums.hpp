@@ -3,7 +3,6 @@
 #pragma once
 
 #include "exec/host/host.hpp"
-#include "exec/list.hpp"
 #include "exec/sums.hpp"
 
 namespace petscrrb {
@@ -57,8 +56,8 @@ private:
 
 template <> class Scalars<Host> {
 public:
-  // rows: of the largest box that is summed over
-  Scalars(std::size_t n, index_t rows) : value_(n), row_(rows) {}
+  explicit Scalars(std::size_t n, index_t rows = 0) : value_(n), row_(rows) {}
+  void reserve(index_t rows) { row_.resize(rows); } // of the largest box that is summed over
 
   double *data() const { return value_.data(); } // for loops that compute several at a time
   const double *at(std::size_t i) const { return value_.data() + i; }

@@ -1,5 +1,4 @@
 /* KSPRRB on PCGRIDMG, wherever the matrix is. */
-#include "ksp/rrb/core/grid_iteration.hpp"
 #include "ksp/rrb/ksprrb_fused.h"
 #include "pc/gridmg/pcgridmg_data.h"
 

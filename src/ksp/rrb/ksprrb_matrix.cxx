@@ -1,6 +1,5 @@
 /* KSPRRB and KSPFUSEDCG on all nodes with the rows of the matrix as PETSc has them, on one rank: around PCRRB on a graph, or around any
    preconditioner by PCApply(). */
-#include "ksp/rrb/core/matrix_iteration.hpp"
 #include "ksp/rrb/ksprrb_data.h"
 #include "ksp/rrb/ksprrb_fused.h"
 #include "pc/rrb/pcrrb_backend.h"

@@ -2,11 +2,10 @@
 // eliminated and M solves them exactly (docs/ksprrb.md, "In 3D"), or on all points. On several ranks each has a box of that grid.
 #pragma once
 
-#include "exec/not_copied.hpp"
 #include "comm/ranks.hpp"
-#include "ksp/rrb/core/grid_iteration.hpp"
 #include "ksp/rrb/core/grid_nodes.hpp"
 #include "pc/gridmg/ranks/on_boxes.hpp"
+#include "pc/rrb/graph/couplings.hpp"
 
 #include <optional>
 
@@ -20,14 +19,16 @@ template <class Backend> struct BlackProduct;
 
 // Preconditioner: GridMGOn or OnBoxes; points: black, where that is red_black(), or all. With OnBoxes everything is collective but the
 // constructor.
-template <class Preconditioner, Points points> class GridCG : NotCopied {
+template <class Preconditioner, Points points>
+class GridCG : public ConjugateGradients<typename Preconditioner::On, GridIteration> {
   using Backend = typename Preconditioner::On;
+  using Base = ConjugateGradients<Backend, GridIteration>;
   using T = typename Preconditioner::Value;
 
 public:
   GridCG(Backend &on, Preconditioner &inside)
-      : on_(on), inside_(inside), shape_(inside.grids().levels().front()->shape), layout_(shape_.n),
-        memory_(4 * layout_.size()), find_scales_(on), scalars_(slots, 0) {
+      : Base(on), inside_(inside), shape_(inside.grids().levels().front()->shape), layout_(shape_.n),
+        memory_(4 * layout_.size()), find_scales_(on) {
     if (inside.ranks()) of_ranks_.emplace(on, *inside.ranks());
     partial_.reserve(4 * std::max(PartialSum<Backend>::parts_of(shape_.halves_of_both()),
                                   PartialSum<Backend>::parts_of(shape_.halves(0))) +
@@ -36,8 +37,8 @@ public:
   }
 
   // The matrix is the preconditioner's, or another one on the same grid.
-  void refresh() { take(inside_.grids().finest()); }
-  RowFacts refresh(const Csr &A) {
+  void refresh() override { take(inside_.grids().finest()); }
+  RowFacts refresh(const Csr &A) override {
     inside_.together([&] {
       if (!own_.bytes()) own_ = gridmg::MatrixArrays<Backend>(layout_);
     });
@@ -46,22 +47,20 @@ public:
     for (const Field<double> &f : {A_.w[0], A_.w[1], A_.w[2], A_.e}) fill(f, Points::all);
     return found;
   }
-  long version() const { return inside_.version() + taken_; } // of what a captured step has in it
+  long version() const { return inside_.version() + taken_; }
 
   // From the residual r0 of all points, in natural order, which is kept by the caller. The norm is that of r0; on black points the
-  // preconditioned one is not taken. On one rank nothing waits. finish(terms) does the work of AfterCycle with the sum of the terms.
+  // preconditioned one is not taken. On one rank nothing waits.
   template <class Solve, class Finish> int start(const double *r0, Norm norm, const Solve &, const Finish &finish) {
     const NaturalPoints<const double> natural{r0, shape_.n[0], shape_.n[1]};
-    pending_ = false;
-    partial_.start();
-    on_.for_each({0, 1, 0, 1}, BeforeStart{scalars_.data()});
+    Base::begin(false);
     scales_ = inside_.find_scales(find_scales_, r0);
     if (black) {
       on_.for_each_point({{index_t(layout_.size()), 1, 1}}, gridmg::Clear<double>{memory_.data()});
       solve_red<true>(p(), natural); // from 0, around the grid, too
       fill(p(), Points::red);
-      if (norm == Norm::natural) put(energy_r1, sum(shape_.halves(0), TimesNatural<Points::red>{p(), natural}));
-      if (norm == Norm::unpreconditioned) put(squares_r1, sum(shape_.halves_of_both(), SquareNatural{natural}));
+      if (norm == Norm::natural) put(sum(shape_.halves(0), TimesNatural<Points::red>{p(), natural}), energy_r1);
+      if (norm == Norm::unpreconditioned) put(sum(shape_.halves_of_both(), SquareNatural{natural}), squares_r1);
       partial_.start();
     }
     on_.for_each_point(box(), TakeResidual<points>{A_, p(), r(), natural});
@@ -70,13 +69,11 @@ public:
     return 0;
   }
   template <class Solve, class Finish> int step(Norm norm, const Solve &, const Finish &finish) {
-    const L &level = finest();
-    pending_ = true;
-    partial_.start();
-    on_.for_each_point(box(), NextDirection<points, T>{level.x(), unscaled(), p(), delta(), scalars_.data()});
+    Base::begin(true);
+    on_.for_each_point(box(), at_places(InStep{NextDirection<T>{unscaled(), p().p, delta().p}, scalars_.data()}));
     const Terms curvature = multiply();
     if (of_ranks_) {
-      put(curvature_b1, curvature);
+      put(curvature, curvature_b1);
       on_.for_each({0, 1, 0, 1}, AfterProduct{scalars_.data()});
     } else {
       partial_.put_then(on_, curvature, scalars_.data() + curvature_b1, AfterProduct{scalars_.data()});
@@ -92,27 +89,23 @@ public:
     precondition(Norm::none, [](const Terms &) {});
     return 0;
   }
-  void steps_taken() { pending_ = true; }
-  void settle() {
+  void settle() override {
     on_.for_each_point({{index_t(layout_.size()), 1, 1}}, gridmg::Clear<double>{memory_.data() + 2 * layout_.size()});
-    pending_ = false;
+    Base::drop_step();
   }
-  void drop_step() { pending_ = false; }
-  void solution(const double *r0, double *x, bool add) const {
-    on_.for_each_point(box(), CopyCorrection<points>{delta(), p(), q(), pending_ ? scalars_.at(alpha) : nullptr});
+  void solution(const double *r0, double *x, bool add) const override {
+    on_.for_each_point(box(), at_places(PutCorrection{delta().p, p().p, Base::pending_alpha(), q().p, false}));
     if (black) fill(q(), points), solve_red<true>(q(), {r0, shape_.n[0], shape_.n[1]});
-    on_.for_each_point(shape_.halves_of_both(), PutCorrection{q(), {x, shape_.n[0], shape_.n[1]}, add});
+    on_.for_each_point(shape_.halves_of_both(), PutNatural{q(), {x, shape_.n[0], shape_.n[1]}, add});
   }
-
-  const Scalars<Backend> &scalars() const { return scalars_; } // in the order of Slot
-  const Terms &squares() const { return squares_; } // of the norm: on a device they are added when a step ends
-  std::size_t bytes() const {
+  std::size_t bytes() const override {
     return memory_.bytes() + own_.bytes() + scalars_.bytes() + partial_.bytes() + (of_ranks_ ? of_ranks_->bytes() : 0);
   }
 
 private:
   static constexpr bool black = points == Points::black;
   using L = gridmg::Level<Backend, T>;
+  using Base::on_, Base::scalars_, Base::partial_, Base::squares_;
 
   // It may lie elsewhere than before.
   void take(const Matrix &A) {
@@ -126,7 +119,8 @@ private:
   Field<double> q() const { return vector(1); }
   Field<double> delta() const { return vector(2); }
   Field<double> r() const { return vector(3); }
-  Unscaled unscaled() const { return {inside_.scale(), scales_}; }
+  Unscaled<T> unscaled() const { return {finest().x().p, inside_.scale(), scales_}; }
+  template <Points of = points, class F> AtPlace<of, F> at_places(const F &f) const { return {f, p()}; }
 
   // what is around the grid, of points that will be read there
   void fill(const Field<double> &x, Points which) const {
@@ -144,33 +138,19 @@ private:
     return BlackProduct<Backend>::run(on_, shape_, A_, p(), q(), partial_);
   }
   template <class F> Terms sum(const Range3 &over, const F &f) { return partial_.terms_of(on_, over, f); }
-  void put(Slot slot, const Terms &terms) {
+  void put(const Terms &terms, Slot i) {
+    if (!of_ranks_) return Base::put(terms, i);
     Sums sums;
-    sums.add(terms, scalars_.data() + slot);
-    if (of_ranks_)
-      of_ranks_->add(sums);
-    else
-      partial_.put(on_, sums, scalars_.data() + slot);
+    sums.add(terms, Base::slot(i));
+    of_ranks_->add(sums);
   }
 
   void subtract(bool start, Norm norm) {
     const L &level = finest();
-    const SubtractProduct<points, T> subtract{q(),
-                                              r(),
-                                              black ? level.smoothed() : gridmg::Smoothed<T>(),
-                                              level.b(),
-                                              level.x(),
-                                              scales_,
-                                              start ? nullptr : scalars_.data()};
-    squares_ = {};
-    const Terms squares = sum(box(), subtract);
-    if (norm == Norm::unpreconditioned) add_squares(squares);
-  }
-  void add_squares(const Terms &squares) {
-    if (Backend::on_device || of_ranks_) // with the energy
-      squares_ = squares;
-    else
-      put(squares_b1, squares);
+    const T *const dinv = black ? level.smoothed().dinv.p : nullptr;
+    const SubtractProduct<points, T> subtract{q().p, r().p, dinv, level.b().p, level.x().p, scales_};
+    const Terms squares = sum(box(), at_places(InStep{subtract, start ? nullptr : scalars_.data()}));
+    if (norm == Norm::unpreconditioned) squares_ = squares;
   }
   template <class Finish> void precondition(Norm norm, const Finish &finish) {
     const L &level = finest();
@@ -188,9 +168,9 @@ private:
       add_energy();
     }
     if (norm == Norm::preconditioned) {
-      on_.for_each_point(box(), CopyUnscaled<points, T>{level.x(), unscaled(), q()});
+      on_.for_each_point(box(), at_places(CopyUnscaled<T>{unscaled(), q().p}));
       if (black) fill(q(), points), solve_red<false>(q());
-      add_squares(sum(shape_.halves_of_both(), SquareOf<Points::all>{q()}));
+      squares_ = sum(shape_.halves_of_both(), at_places<Points::all>(ProductOf{q().p, q().p}));
     }
     if (of_ranks_) energy = add_over_ranks(energy, norm);
     finish(energy);
@@ -207,7 +187,6 @@ private:
   }
   void clear_red() const { on_.for_each_point(shape_.halves(0), gridmg::ClearColour<T>{finest().b(), 0}); }
 
-  Backend &on_;
   Preconditioner &inside_;
   const gridmg::Shape shape_;
   const gridmg::Layout layout_;
@@ -216,21 +195,17 @@ private:
   Matrix A_;
   long taken_ = 0; // matrices
   gridmg::FindScales<Backend> find_scales_;
-  const Scales *scales_ = nullptr; // of the first residual
-  Scalars<Backend> scalars_;
-  PartialSum<Backend> partial_;
-  std::optional<rrb::RankSums<Backend>> of_ranks_; // of several
-  Terms squares_;
-  bool pending_ = false; // alpha p is not yet added to delta
+  const Scales *scales_ = nullptr;            // of the first residual
+  std::optional<RankSums<Backend>> of_ranks_; // of several
 };
 
 // On: IterationOnHost or IterationOnDevice; with: what it is made with before the multigrid
-template <class Backend, template <class, class> class On, class... With>
+template <class Backend, template <class> class On, class... With>
 std::unique_ptr<GridIteration> make_on_grids(gridmg::GridMG &grids, bool black, With &&...with) {
   const auto of = [&](auto &inside) -> std::unique_ptr<GridIteration> {
     using Inside = std::decay_t<decltype(inside)>;
-    if (black) return std::make_unique<OnGrids<On<GridCG<Inside, Points::black>, GridIteration>>>(with..., inside);
-    return std::make_unique<OnGrids<On<GridCG<Inside, Points::all>, GridIteration>>>(with..., inside);
+    if (black) return std::make_unique<On<GridCG<Inside, Points::black>>>(with..., inside);
+    return std::make_unique<On<GridCG<Inside, Points::all>>>(with..., inside);
   };
   const auto in = [&](auto precision) {
     using T = decltype(precision);

@@ -1,7 +1,7 @@
 // The loops of conjugate gradients in the arrays of a multigrid hierarchy, point by point: on all points, or on the black ones.
 #pragma once
 
-#include "ksp/rrb/core/iteration.hpp"
+#include "ksp/rrb/core/step.hpp"
 #include "pc/gridmg/core/read.hpp"
 #include "pc/gridmg/core/smooth.hpp"
 
@@ -28,6 +28,17 @@ template <Points points> struct PointAt {
   template <class T> PETSCRRB_HD index_t in(const Field<T> &f) const { return f.place(parity, j, k) + h; }
   template <class T> PETSCRRB_HD index_t west_in(const Field<T> &f) const {
     return f.place(1 - parity, j, k) + h - 1 + parity;
+  }
+};
+
+// f(place) of such points, in arrays that lie as this one does
+template <Points points, class F> struct AtPlace {
+  F f;
+  Field<double> as;
+
+  PETSCRRB_HD auto read() const { return AtPlace<points, decltype(with_numbers(f))>{with_numbers(f), as}; }
+  PETSCRRB_HD auto operator()(index_t h, index_t row, index_t plane) const {
+    return with_numbers(f)(PointAt<points>(h, row, plane).in(as));
   }
 };
 
@@ -99,44 +110,6 @@ template <Points points> struct TakeResidual {
   }
 };
 
-// What z is multiplied by: that of the scaled matrix and residual it is.
-struct Unscaled {
-  double by;
-  const Scales *scales; // NULL: 1
-
-  PETSCRRB_HD Unscaled read() const { return {scales ? scales->from * by : by, nullptr}; }
-  PETSCRRB_HD double operator()(double z) const { return read().by * z; }
-};
-
-// In the first step p = z, delta = 0; else delta += alpha p, p = z + beta p; unless the steps have ended.
-template <Points points, class T> struct NextDirection {
-  Field<T> z;
-  Unscaled unscaled;
-  Field<double> p, delta;
-  const double *s;
-
-  struct Read {
-    Field<T> z;
-    double by;
-    Field<double> p, delta;
-    bool first, ended;
-    double alpha, beta;
-
-    PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
-      if (ended) return;
-      const PointAt<points> at(h, row, plane);
-      const index_t here = at.in(p);
-      const double value = by * double(z.p[here]), before = p.p[here];
-      delta.p[here] = first ? 0.0 : delta.p[here] + alpha * before;
-      p.p[here] = first ? value : value + beta * before;
-    }
-  };
-  PETSCRRB_HD Read read() const {
-    return {z, unscaled.read().by, p, delta, s[steps] == 0.0, s[ended] != 0.0, s[alpha], s[beta]};
-  }
-  PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const { read()(h, row, plane); }
-};
-
 // q = A p; returns p q. At black points, where p is right at red ones, that is the Schur complement's.
 template <Points points> struct Multiply {
   Matrix A;
@@ -155,35 +128,22 @@ template <Points points> struct Multiply {
 
 // r -= alpha q, unless at the start or the steps have ended; the cycle's right-hand side, and at black points its first half-sweep. Returns r^2.
 template <Points points, class T> struct SubtractProduct {
-  Field<double> q, r;
-  gridmg::Smoothed<T> g;
-  Field<T> b, x;
+  const double *q;
+  double *r;
+  const T *dinv;
+  T *b, *x;
   const Scales *scales;
-  const double *s; // NULL: at the start
+  double to = 1.0;
 
-  struct Read {
-    Field<double> q, r;
-    gridmg::Smoothed<T> g;
-    Field<T> b, x;
-    double to, alpha;
-    bool changes;
-
-    PETSCRRB_HD double operator()(index_t h, index_t row, index_t plane) const {
-      const PointAt<points> at(h, row, plane);
-      const index_t here = at.in(r);
-      const double value = changes ? r.p[here] - alpha * q.p[here] : r.p[here];
-      const T scaled = T(to * value);
-      if (changes) r.p[here] = value;
-      b.p[here] = scaled;
-      if (points == Points::black) x.p[here] = scaled * g.dinv.p[here];
-      return value * value;
-    }
-  };
-  PETSCRRB_HD Read read() const {
-    const bool changes = s && s[ended] == 0.0;
-    return {q, r, g, b, x, scales ? scales->to : 1.0, changes ? s[alpha] : 0.0, changes};
+  PETSCRRB_HD SubtractProduct read() const { return {q, r, dinv, b, x, nullptr, scales ? scales->to : 1.0}; }
+  PETSCRRB_HD double operator()(const StepNumbers &step, index_t here) const {
+    const double value = step.ended ? r[here] : r[here] - step.alpha * q[here];
+    const T scaled = T(to * value);
+    if (!step.ended) r[here] = value;
+    b[here] = scaled;
+    if (points == Points::black) x[here] = scaled * dinv[here];
+    return value * value;
   }
-  PETSCRRB_HD double operator()(index_t h, index_t row, index_t plane) const { return read()(h, row, plane); }
 };
 
 // (r, z) of a point; at black ones after the cycle's last half-sweep there.
@@ -191,48 +151,26 @@ template <Points points, class T> struct EnergyOf {
   Field<double> r;
   gridmg::Smoothed<T> g;
   Field<T> b, x;
-  Unscaled unscaled;
+  Unscaled<T> z; // x
 
-  PETSCRRB_HD EnergyOf read() const { return {r, g, b, x, unscaled.read()}; }
+  PETSCRRB_HD EnergyOf read() const { return {r, g, b, x, z.read()}; }
   PETSCRRB_HD double operator()(index_t h, index_t row, index_t plane) const {
     const PointAt<points> at(h, row, plane);
     const index_t here = at.in(r);
     if (points == Points::black) gridmg::RelaxPoints<T>{g, b, x, index_t(points)}(h, row, plane);
-    return r.p[here] * unscaled(double(x.p[here]));
+    return r.p[here] * z(here);
   }
 };
 
-// z, in double precision; or delta + alpha p, where alpha is not NULL.
-template <Points points, class T> struct CopyUnscaled {
-  Field<T> z;
-  Unscaled unscaled;
-  Field<double> to;
+// z, in double precision
+template <class T> struct CopyUnscaled {
+  Unscaled<T> z;
+  double *to;
 
-  PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
-    const PointAt<points> at(h, row, plane);
-    to.p[at.in(to)] = unscaled(double(z.p[at.in(z)]));
-  }
-};
-template <Points points> struct CopyCorrection {
-  Field<double> delta, p, to;
-  const double *alpha; // NULL: delta alone
-
-  PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
-    const PointAt<points> at(h, row, plane);
-    const index_t here = at.in(to);
-    to.p[here] = alpha ? delta.p[here] + *alpha * p.p[here] : delta.p[here];
-  }
+  PETSCRRB_HD void operator()(index_t here) const { to[here] = z(here); }
 };
 
-// For sums: u^2, and the product of two vectors in natural order and in halves.
-template <Points points> struct SquareOf {
-  Field<double> u;
-
-  PETSCRRB_HD double operator()(index_t h, index_t row, index_t plane) const {
-    const PointAt<points> at(h, row, plane);
-    return u.p[at.in(u)] * u.p[at.in(u)];
-  }
-};
+// For sums: the product of two vectors in natural order and in halves, and the square of one.
 template <Points points> struct TimesNatural {
   Field<double> u;
   NaturalPoints<const double> r0;
@@ -252,7 +190,7 @@ struct SquareNatural {
 };
 
 // x = or += u
-struct PutCorrection {
+struct PutNatural {
   Field<double> u;
   NaturalPoints<double> x;
   bool add;

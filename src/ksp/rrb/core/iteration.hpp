@@ -1,17 +1,28 @@
-// What the forms of the RRB-solver share: what the host sees of an iteration, its scalars, and operations on single nodes.
+// What KSPRRB and KSPFUSEDCG see of conjugate gradients, on the host or on a device.
 #pragma once
 
 #include "exec/sums.hpp"
 #include "pc/rrb/core/rrb.hpp"
-#include "pc/rrb/core/views.hpp"
+#include "stencil/facts.hpp"
 
-#include <cmath>
 #include <functional>
-#include <initializer_list>
 #include <limits>
+#include <memory>
 #include <vector>
 
-namespace petscrrb::rrbsolver {
+namespace petscrrb {
+
+struct Csr;
+struct Host;
+class Cuda;
+namespace gridmg {
+class GridMG;
+}
+namespace rrb {
+class BlackRanks;
+}
+
+namespace rrbsolver {
 
 using namespace rrb;
 
@@ -36,7 +47,7 @@ struct Limits {
   double below = -1.0, above = std::numeric_limits<double>::infinity();
 };
 
-// What a solve asks of an iteration, on the host or on a device. Errors are 0, or what solve() has returned.
+// What a solve asks of an iteration. Errors are 0, or what solve() has returned.
 class Iteration {
 public:
   using Solve = std::function<int(Part)>; // with the last block: 0, or an error that ends the work
@@ -56,131 +67,62 @@ public:
   virtual int run(Norm, const Limits &, bool captured, const Solve &, std::vector<Numbers> &) = 0;
   virtual int resume(const Solve &) = 0; // others have used the levels' vectors since
   virtual void settle() = 0;             // the black nodes' correction is 0
-  virtual void drop_step() = 0;
+  virtual void drop_step() = 0;          // the last step's alpha p is no part of the solution: it broke down
+  // x = or += the correction so far; of the iteration it changes nothing.
   virtual void solution(const double *r0, double *x, bool add) const = 0;
   virtual bool eisenstat() const { return false; } // the product is that of Eisenstat's form
   virtual bool by_kinds() const { return false; }  // it reads a byte in place of each row
   virtual std::size_t bytes() const = 0;
 };
 
-// The scalars of an iteration, in the backend's memory.
-enum Slot {
-  energy_r1 = 0, // sums over classes of nodes: of r^2 / d, where r1 and r2 are those of the initial residual
-  energy_r2,
-  energy_b1,
-  squares_b1, // of what the norm is taken of
-  squares_b2,
-  squares_r1,
-  squares_r2,
-  curvature_b1, // of p q
-  curvature_b2,
-  rho,        // (r, M^-1 r)
-  rho_before, // of the iteration before
-  curvature,  // (p, S1 p)
-  alpha,      // rho_before / curvature
-  beta,       // rho / rho_before
-  steps,      // since the start
-  ended,      // not 0: steps change nothing any more, on a device
-  slots
+// All that is made refers to what it is made with.
+
+// On PCRRB's factorization of a stencil. full: on all nodes; ranks: several, on the first Schur complement, or NULL
+class RrbIteration : public Iteration {
+public:
+  // made: S1 of it in Eisenstat's form, where the factorization has made that (Factorization::schur())
+  virtual void refresh(const PreparedStencil &, const FirstSchur *made = nullptr) = 0;
+  virtual bool refreshed() = 0; // ends a refresh, and waits for it: whether red nodes have positive pivots
 };
+std::unique_ptr<RrbIteration> make_rrb_iteration(const Host &on, Factorization &, bool full,
+                                                 BlackRanks *ranks = nullptr);
+std::unique_ptr<RrbIteration> make_rrb_iteration(Cuda &on, Factorization &, bool full, BlackRanks *ranks = nullptr,
+                                                 Iteration::Loop = Iteration::Loop::automatic);
 
-// Numbers of which each rank has its own, to be added in place.
-template <class Scalars> Sums sums_of_ranks(const Scalars &scalars, std::initializer_list<Slot> numbers) {
-  Sums sums;
-  for (const Slot i : numbers) sums.add({scalars.data() + i, 1}, scalars.data() + i);
-  return sums;
-}
+// On the first Schur complement of a graph, of a factorization that has a black_graph().
+std::unique_ptr<Iteration> make_graph_iteration(const Host &on, Factorization &);
+std::unique_ptr<Iteration> make_graph_iteration(Cuda &on, Factorization &);
 
-constexpr std::size_t squares_of(Class c) { return c < b1 ? squares_r1 + (c - r1) : squares_b1 + (c - b1); }
-
-struct AfterProduct {
-  double *s;
-
-  PETSCRRB_HD void operator()(index_t, index_t) const {
-    if (s[ended] != 0.0) return;
-    s[curvature] = s[curvature_b1] + s[curvature_b2];
-    s[alpha] = s[rho] / s[curvature];
-  }
+// Around PCGRIDMG's multigrid. black: on the black points alone, where the multigrid is red_black()
+class GridIteration : public Iteration {
+public:
+  virtual void refresh() = 0;                // the matrix is that of the multigrid
+  virtual RowFacts refresh(const Csr &) = 0; // another one on its grid; waits
 };
-struct BeforeStart {
-  double *s;
+std::unique_ptr<GridIteration> make_grid_iteration(gridmg::GridMG &, bool black);
+std::unique_ptr<GridIteration> make_grid_iteration(Cuda &on, gridmg::GridMG &, bool black);
 
-  PETSCRRB_HD void operator()(index_t, index_t) const {
-    for (int sum = energy_r1; sum <= squares_r2; ++sum) s[sum] = 0.0;
-    s[steps] = s[ended] = 0.0;
-  }
+// On all unknowns with the rows of a matrix as PETSc stores them, on one rank: around PCRRB, whose last block solve() has, or around any
+// preconditioner of n unknowns, all of which is solve().
+class MatrixIteration : public Iteration {
+public:
+  // The rows, which lie where the iteration is. same_pattern: as at the last time. Waits.
+  virtual void refresh(const Csr &, bool same_pattern) = 0;
+  // that the product takes in their place; 0: they are read in each product, and must stay until the next refresh
+  virtual int diagonals() const = 0;
+  // What a preconditioner that is the caller's gets, and where it puts what it makes of that.
+  virtual double *residual() const = 0;
+  virtual double *preconditioned() const = 0;
 };
-// The end of a step, or of the start. below: (y, z) on the next grid.
-struct AfterCycle {
-  double *s;
-  double below;
-  bool start;
-
-  PETSCRRB_HD void operator()(index_t, index_t) const {
-    if (s[ended] != 0.0) return;
-    s[rho_before] = s[rho];
-    s[rho] = s[energy_b1] + below;
-    s[beta] = s[rho] / s[rho_before];
-    if (!start) s[steps] += 1.0;
-  }
+// What a preconditioner that is the caller's may say.
+struct Callers {
+  std::function<long()> version; // another one where a captured application would not be the same; empty: it always is
+  Terms energy;                  // of (residual, preconditioned), which an application leaves; or none
 };
+std::unique_ptr<MatrixIteration> make_matrix_iteration(const Host &on, Factorization &);
+std::unique_ptr<MatrixIteration> make_matrix_iteration(const Host &on, index_t n);
+std::unique_ptr<MatrixIteration> make_matrix_iteration(Cuda &on, Factorization &);
+std::unique_ptr<MatrixIteration> make_matrix_iteration(Cuda &on, index_t n, const Callers &with = {});
 
-// What the host sees of them.
-PETSCRRB_HD inline Numbers numbers_of(const double *s, Norm norm) {
-  const bool start = s[steps] == 0.0;
-  double squares = s[squares_b1] + s[squares_b2];
-  if (start || norm == Norm::preconditioned) squares += s[squares_r1] + s[squares_r2];
-  if (norm == Norm::natural) squares = s[rho] + (start ? s[energy_r1] + s[energy_r2] : 0.0);
-  return {s[curvature], s[rho], norm == Norm::none ? 0.0 : std::sqrt(std::abs(squares))};
-}
-
-// x v; where not `scaled`, v is missing and taken for 1.
-template <class X, class V> struct Times {
-  X x;
-  V v;
-  bool scaled;
-
-  PETSCRRB_HD double operator()(index_t h, index_t k) const { return scaled ? x(h, k) * v(h, k) : x(h, k); }
-};
-
-// delta + alpha p; only delta where alpha p is not part of it
-template <class V> struct Correction {
-  V delta, p;
-  const double *alpha;
-
-  PETSCRRB_HD double operator()(index_t h, index_t k) const {
-    return alpha ? delta(h, k) + *alpha * p(h, k) : delta(h, k);
-  }
-};
-
-// x += delta, or x = delta
-template <class D, class X> struct AddCorrection {
-  D delta;
-  X x;
-  bool add;
-
-  PETSCRRB_HD void operator()(index_t h, index_t k) const { x.at(h, k) = add ? x(h, k) + delta(h, k) : delta(h, k); }
-};
-
-// For sums: u^2, and u^2 w.
-template <class U> struct Square {
-  U u;
-
-  PETSCRRB_HD double operator()(index_t h, index_t k) const {
-    const double value = u(h, k);
-    return value * value;
-  }
-};
-template <class U> Square(U) -> Square<U>;
-template <class U, class W> struct WeightedSquare {
-  U u;
-  W w;
-
-  PETSCRRB_HD double operator()(index_t h, index_t k) const {
-    const double value = u(h, k);
-    return value * value * w(h, k);
-  }
-};
-template <class U, class W> WeightedSquare(U, W) -> WeightedSquare<U, W>;
-
-} // namespace petscrrb::rrbsolver
+} // namespace rrbsolver
+} // namespace petscrrb

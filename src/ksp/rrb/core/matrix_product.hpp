@@ -1,12 +1,11 @@
-// The product with the rows of a matrix: by its diagonals, where it is symmetric and has few, as on grids, else by its rows as PETSc stores
-// them.
+// Conjugate gradients with the rows of a matrix: the product is by its diagonals, where it is symmetric and has few, as on grids, else by
+// its rows as PETSc stores them.
 #pragma once
 
 #include "exec/row_kinds.hpp"
 #include "exec/sums.hpp"
 #include "grid/csr.hpp"
-#include "ksp/rrb/core/iteration.hpp"
-#include "pc/rrb/graph/couplings.hpp"
+#include "ksp/rrb/core/full_cg.hpp"
 #include "stencil/facts.hpp"
 
 #include <algorithm>
@@ -129,6 +128,7 @@ template <int pairs, bool inner> struct DiagonalsTimes {
     q[i] = sum;
     return p[i] * sum;
   }
+  PETSCRRB_HD double operator()(index_t h, index_t k) const { return (*this)(ListAsBox::entry(h, k)); }
 };
 
 // q = A p by the kinds of its rows; returns p q, with the bits of the product by diagonals. In two parts, as the next row may be read before q is
@@ -214,7 +214,7 @@ public:
                       : partial.terms_of_list(on, a.n, at_rim);
         partial.put_then(on, curvature, scalars.data() + curvature_b1, AfterProduct{scalars.data()});
       } else {
-        scalars.sum(on, curvature_b1, ListAsBox::box(a.n), inner(a), DiagonalsTimesInBox<pairs>{{a, p, q}},
+        scalars.sum(on, curvature_b1, ListAsBox::box(a.n), inner(a), DiagonalsTimes<pairs, true>{a, p, q},
                     AtEntry<DiagonalsTimes<pairs, false>>{at_rim, a.n});
         on.for_each({0, 1, 0, 1}, AfterProduct{scalars.data()});
       }
@@ -224,11 +224,6 @@ public:
 private:
   static constexpr int most_pairs = 13; // of 27 points
 
-  template <int pairs> struct DiagonalsTimesInBox {
-    DiagonalsTimes<pairs, true> times;
-
-    PETSCRRB_HD double operator()(index_t h, index_t k) const { return times(ListAsBox::entry(h, k)); }
-  };
   // whose rows, of ListAsBox's, have all diagonals
   template <int pairs> static Range2 inner(const Diagonals<pairs> &a) {
     const index_t most = *std::max_element(a.offset, a.offset + pairs);
@@ -309,6 +304,17 @@ private:
   bool by_kinds_ = false;
   AwaitedKinds<Backend> kinds_;
   RowLoops<Backend> loops_;
+};
+
+template <class Backend, class Inside>
+class MatrixCG : public FullCG<Backend, Inside, MatrixProduct<Backend>, MatrixIteration> {
+  using Base = FullCG<Backend, Inside, MatrixProduct<Backend>, MatrixIteration>;
+
+public:
+  MatrixCG(const Backend &on, const Inside &inside) : Base(on, inside, on) {}
+  void refresh(const Csr &A, bool same_pattern) override { Base::product_.refresh(A, same_pattern); }
+  int diagonals() const override { return Base::product_.diagonals(); }
+  bool by_kinds() const override { return Base::product_.by_kinds(); }
 };
 
 } // namespace petscrrb::rrbsolver

@@ -1,16 +1,10 @@
-// The product of conjugate gradients on all unknowns with a stencil on a grid; that with the rows of a matrix is in matrix_product.hpp.
+// Conjugate gradients on all nodes of PCRRB's grid, and their product with a stencil.
 #pragma once
 
-#include "exec/sums.hpp"
-#include "ksp/rrb/core/iteration.hpp"
-
-#include <utility>
+#include "ksp/rrb/core/full_cg.hpp"
+#include "pc/rrb/core/grid_product.hpp"
 
 namespace petscrrb::rrbsolver {
-
-// Each product has
-//   version(): another one where the arrays have moved that it reads
-//   multiply(on, p, q, scalars, partial): q = A p, alpha by (p, q), with up to most_terms(n) terms of the partial sum and rows(n) of scalars
 
 template <class V, class K> struct NaturalMatrix {
   V X, E, N;
@@ -70,6 +64,16 @@ private:
   Extent x_;
   Range2 box_;
   PreparedStencil matrix_;
+};
+
+template <class Backend>
+class StencilCG : public FullCG<Backend, FactorizationInside, StencilProduct<Backend>, RrbIteration> {
+  using Base = FullCG<Backend, FactorizationInside, StencilProduct<Backend>, RrbIteration>;
+
+public:
+  StencilCG(const Backend &on, Factorization &core) : Base(on, FactorizationInside{core}, core) {}
+  void refresh(const PreparedStencil &a, const FirstSchur *) override { Base::product_.refresh(a); }
+  bool refreshed() override { return true; }
 };
 
 } // namespace petscrrb::rrbsolver

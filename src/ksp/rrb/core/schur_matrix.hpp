@@ -2,9 +2,15 @@
 #pragma once
 
 #include "pc/rrb/core/dense_grid.hpp"
-#include "ksp/rrb/core/iteration.hpp"
+#include "ksp/rrb/core/step.hpp"
 
 namespace petscrrb::rrbsolver {
+
+// A vector of all nodes in natural order; NULL: one that nobody reads.
+template <class T> NaturalField<2, T> natural(const Extent &x, T *p) {
+  if (!p) return {};
+  return {p, x.x.lo, x.y.lo, x.x.hi - x.x.lo, 1, x};
+}
 
 // (S1 p) at a node of b1 or b2; P: a Quad of views.
 template <class V, class P> struct SchurProduct {
@@ -60,9 +66,7 @@ public:
   // Of the matrix by its weights and excesses (prepare.hpp), without corners, in natural order. factor: NULL, or the
   // preconditioner's: then b1's rows and the skew weights are those of Eisenstat's form.
   void refresh(const Backend &on, const PreparedStencil &a, const Red *factor) const {
-    using Field = NaturalField<2>;
-    const auto field = [&](double *p) { return Field{p, x_.x.lo, x_.y.lo, x_.x.hi - x_.x.lo, 1, x_}; };
-    const StencilFields<Field, ZeroField> from{field(a.X), field(a.E), field(a.N), {}, {}};
+    const StencilFields<NaturalField<2>, ZeroField> from{natural(x_, a.X), natural(x_, a.E), natural(x_, a.N), {}, {}};
     on.clear(counts_);
     const Steps<Backend> steps(on, x_, Lumping{});
     const auto form_b1 = steps.schur_b1(from, red_, s_);
@@ -85,11 +89,12 @@ public:
     }
     steps.odd(from, red_, counts_.data());
     for (Class c : {r1, r2})
-      exchange(on, {c, c, c, c, c}, {red_.w[0].q[c], red_.w[1].q[c], red_.w[2].q[c], red_.w[3].q[c], red_.dinv.q[c]});
+      halo_.exchange(on, {c, c, c, c, c},
+                     {red_.w[0].q[c], red_.w[1].q[c], red_.w[2].q[c], red_.w[3].q[c], red_.dinv.q[c]});
     on.for_each(form_b1.box, form_b1.inner, form_b1.f, form_b1.g);
-    exchange(on, {b1, b1, b1, b1}, {s_.skew[0], s_.skew[1], s_.skew[2], s_.skew[3]});
+    halo_.exchange(on, {b1, b1, b1, b1}, {s_.skew[0], s_.skew[1], s_.skew[2], s_.skew[3]});
     on.for_each(form_b2.box, form_b2.inner, form_b2.f, form_b2.g);
-    for (Class c : {b1, b2}) exchange(on, {c, c}, {s_.E[c], s_.N[c]});
+    for (Class c : {b1, b2}) halo_.exchange(on, {c, c}, {s_.E[c], s_.N[c]});
     if (!factor) return;
     const auto loop = scale();
     on.count_each(loop.box, loop.inner, loop.f, loop.g, loop.counts);
@@ -123,10 +128,6 @@ public:
   std::size_t bytes() const { return memory_.bytes() + red_memory_.bytes(); }
 
 private:
-  template <int N> void exchange(const Backend &on, const Class (&c)[N], const Dense (&a)[N]) const {
-    halo_.exchange(on, c, a);
-  }
-
   Extent x_;
   Halo<Backend> halo_;
   typename Backend::template Array<double> memory_, red_memory_;

@@ -5,6 +5,57 @@
 
 namespace petscrrb::rrbsolver {
 
+// x v; where not `scaled`, v is missing and taken for 1.
+template <class X, class V> struct Times {
+  X x;
+  V v;
+  bool scaled;
+
+  PETSCRRB_HD double operator()(index_t h, index_t k) const { return scaled ? x(h, k) * v(h, k) : x(h, k); }
+};
+template <class X, class V> Times(X, V, bool) -> Times<X, V>;
+
+// delta + alpha p; only delta where alpha p is not part of it
+template <class V> struct Correction {
+  V delta, p;
+  const double *alpha;
+
+  PETSCRRB_HD double operator()(index_t h, index_t k) const {
+    return alpha ? delta(h, k) + *alpha * p(h, k) : delta(h, k);
+  }
+};
+
+// x += delta, or x = delta
+template <class D, class X> struct AddCorrection {
+  D delta;
+  X x;
+  bool add;
+
+  PETSCRRB_HD void operator()(index_t h, index_t k) const { x.at(h, k) = add ? x(h, k) + delta(h, k) : delta(h, k); }
+};
+template <class D, class X> AddCorrection(D, X, bool) -> AddCorrection<D, X>;
+
+// For sums: u^2, and u^2 w.
+template <class U> struct Square {
+  U u;
+
+  PETSCRRB_HD double operator()(index_t h, index_t k) const {
+    const double value = u(h, k);
+    return value * value;
+  }
+};
+template <class U> Square(U) -> Square<U>;
+template <class U, class W> struct WeightedSquare {
+  U u;
+  W w;
+
+  PETSCRRB_HD double operator()(index_t h, index_t k) const {
+    const double value = u(h, k);
+    return value * value * w(h, k);
+  }
+};
+template <class U, class W> WeightedSquare(U, W) -> WeightedSquare<U, W>;
+
 // Level 2 of the forward sweep at b2: its part of the next grid's right-hand side. F: a FactorViews.
 template <class F, class X, class Y> struct ForwardSkew {
   F f;
@@ -42,17 +93,5 @@ template <class F> struct ScaleResidual {
   PETSCRRB_HD void operator()(index_t h, index_t k) const { r.at(h, k) *= std::sqrt(f.dinv[b1](h, k)); }
 };
 template <class F> ScaleResidual(F, Dense) -> ScaleResidual<F>;
-
-struct ClearNode {
-  Dense x;
-
-  PETSCRRB_HD void operator()(index_t h, index_t k) const { x.at(h, k) = 0.0; }
-};
-
-// A vector of all nodes in natural order; NULL: one that nobody reads.
-template <class T> NaturalField<2, T> natural(const Extent &x, T *p) {
-  if (!p) return {};
-  return {p, x.x.lo, x.y.lo, x.x.hi - x.x.lo, 1, x};
-}
 
 } // namespace petscrrb::rrbsolver

@@ -1,11 +1,11 @@
-// The iteration of iteration.hpp for each form of conjugate gradients.
+// Runs a form of conjugate gradients on a device: steps in a graph that ends by itself.
 #pragma once
 
 #include "exec/cuda/loop.cuh"
 #include "exec/cuda/sums.cuh"
 #include "exec/cuda/wait.cuh"
 #include "exec/timeout.hpp"
-#include "ksp/rrb/core/iteration.hpp"
+#include "ksp/rrb/core/step.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -40,34 +40,20 @@ __device__ inline bool ends(const Run &run, const Numbers &n) {
          (tested && (n.norm <= run.limits.below || n.norm >= run.limits.above));
 }
 
-// The squares of a norm, where there are some; Pending, as below.
-struct PendingSquares {
-  Terms squares;
-
-  template <int threads> __device__ void add_up(double *scalars, Norm) const {
-    if (!squares.count) return;
-    const double sum = cuda::sum_of<threads>(squares);
-    if (threadIdx.x == 0) scalars[squares_b1] = sum;
-  }
-};
-
-// of forms that have nothing else
-template <class CG> auto pending_of(const CG &cg, Norm, bool) -> decltype(PendingSquares{cg.squares()}) {
-  return {cg.squares()};
-}
-
 constexpr int end_threads = 512;
 
-// Pending: sums that are left to the end of a step, template <int threads> void add_up(double *scalars, Norm).
-// One block. run: NULL at the start.
-template <class Pending>
-__global__ void __launch_bounds__(end_threads)
-    end_step(Run *run, double *scalars, Pending pending, Terms terms, Norm norm, cuda::Condition repeat) {
+// One block. run: NULL at the start; left: what the form has left to be added.
+static __global__ void __launch_bounds__(end_threads)
+    end_step(Run *run, double *scalars, const __grid_constant__ Sums left, Terms terms, Norm norm,
+             cuda::Condition repeat) {
   cuda::await_previous();
   const bool ended_before = run && run->ended;
   double below = 0.0;
   if (!ended_before) {
-    pending.template add_up<end_threads>(scalars, norm);
+    for (int i = 0; i < left.count; ++i) {
+      const double sum = cuda::sum_of<end_threads>(left.terms[i]);
+      if (threadIdx.x == 0) *left.to[i] = sum;
+    }
     below = cuda::sum_of<end_threads>(terms);
   }
   if (threadIdx.x != 0) return;
@@ -85,21 +71,19 @@ __global__ void __launch_bounds__(end_threads)
   repeat.set(!run->ended);
 }
 
-// Interface: an Iteration. pending_of(cg, norm, start) is for each form where that is known.
-template <class CG, class Interface> class IterationOnDevice : public Interface {
+template <class CG> class IterationOnDevice final : public CG {
 public:
-  using typename Interface::Loop;
-  using typename Interface::Solve;
+  using typename CG::Loop;
+  using typename CG::Solve;
 
   template <class... With>
   explicit IterationOnDevice(Cuda &on, Loop loop, With &&...with)
-      : on_(on), cg_(on, std::forward<With>(with)...), run_(1), loop_(loop),
-        overlap_(cuda::may_overlap(end_step<Pending>)) {}
+      : CG(on, std::forward<With>(with)...), on_(on), run_(1), loop_(loop), overlap_(cuda::may_overlap(end_step)) {}
 
   int start(const double *r0, Norm norm, const Solve &solve) override {
-    return cg_.start(r0, norm, solve, [&](const Terms &below) { end(nullptr, below, norm, {}); });
+    return CG::start(r0, norm, solve, [&](const Terms &below) { end(nullptr, below, norm, {}); });
   }
-  Numbers started(Norm norm) const override { return numbers_of(cg_.scalars().read(on_), norm); }
+  Numbers started(Norm norm) const override { return numbers_of(CG::scalars().read(on_), norm); }
   int run(Norm norm, const Limits &limits, bool captured, const Solve &solve, std::vector<Numbers> &steps) override {
     int error = captured ? capture(norm, solve) : 0;
     if (error) return error;
@@ -112,48 +96,42 @@ public:
     if (!error) (void)read(steps);
     return error;
   }
-  int resume(const Solve &solve) override { return cg_.resume(solve); }
-  void settle() override { cg_.settle(); }
-  void drop_step() override { cg_.drop_step(); }
-  void solution(const double *r0, double *x, bool add) const override { cg_.solution(r0, x, add); }
-  std::size_t bytes() const override { return cg_.bytes() + run_.bytes(); }
+  int resume(const Solve &solve) override { return CG::resume(solve); }
+  std::size_t bytes() const override { return CG::bytes() + run_.bytes(); }
 
 private:
   // Steps that are launched at once, where nobody knows how many there are and where those of the last run are expected. After the end of a
   // run there are less than twice as many more: they change nothing, but take time.
   static constexpr int few = 4, many = 8;
 
-  using Pending = decltype(pending_of(std::declval<CG>(), Norm::none, true));
-
   // The steps of a graph wait for nothing of the host, so that each of them has a limit.
   void begin(const Limits &limits, bool captured) {
     Limits l = limits;
     l.most = captured ? std::min(l.most, Run::most) : 1;
     const auto limit = captured ? static_cast<unsigned long long>(1e9 * timeout.load()) : 0;
-    begin_run<<<1, 1, 0, on_.stream>>>(run_.data(), cg_.scalars().data(), l, limit);
+    begin_run<<<1, 1, 0, on_.stream>>>(run_.data(), CG::scalars().data(), l, limit);
     cuda::check_launch("begin_run");
   }
   int take_step(Norm norm, const Solve &solve, cuda::Condition repeat) {
-    return cg_.step(norm, solve, [&](const Terms &below) { end(run_.data(), below, norm, repeat); });
+    return CG::step(norm, solve, [&](const Terms &below) { end(run_.data(), below, norm, repeat); });
   }
   void end(Run *run, const Terms &below, Norm norm, cuda::Condition repeat) {
-    const auto pending = pending_of(cg_, norm, !run);
-    cuda::launch("the end of a step", end_step<Pending>, overlap_, 1, end_threads, 0, on_.stream, run,
-                 cg_.scalars().data(), pending, below, norm, repeat);
+    cuda::launch("the end of a step", end_step, overlap_, 1, end_threads, 0, on_.stream, run, CG::scalars().data(),
+                 CG::pending(norm, !run), below, norm, repeat);
   }
 
   // A step that ends without an error has launched end_step(), which sets the condition. That of a loop by itself is made once a run has
   // shown how many there are.
   int capture(Norm norm, const Solve &solve) {
     const auto step = [&](cuda::Condition repeat) { return take_step(norm, solve, repeat); };
-    if (!graph_.empty() && norm_ == norm && version_ == cg_.version())
+    if (!graph_.empty() && norm_ == norm && version_ == CG::version())
       return expected_ < 2 || graph_.has_step() ? 0 : graph_.capture_step(on_, step);
     norm_ = norm;
-    version_ = cg_.version();
+    version_ = CG::version();
     return graph_.capture(on_, loop_ == Loop::automatic, step);
   }
   void launch(std::vector<Numbers> &steps) {
-    cg_.steps_taken();
+    CG::steps_taken();
     int times = expected_ ? expected_ - expected_ / 16 : few; // of those that are expected the last ones by the loop
     do {
       if (graph_.has_step()) launch_steps(times - graph_.repeats());
@@ -224,11 +202,7 @@ private:
     cuda::check(cudaMemcpyAsync(to, from, sizeof(int), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
   }
 
-protected:
   Cuda &on_;
-  CG cg_;
-
-private:
   cuda::Buffer<Run> run_;
   cuda::Pinned<Run> report_;
   cuda::Pinned<int> so_far_, looked_; // steps, while the device takes them and by a look

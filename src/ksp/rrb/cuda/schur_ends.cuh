@@ -1,4 +1,4 @@
-// What the RRB-solver does once a solve on a device, see host/schur_ends.hpp: a thread a column of nodes.
+// What the RRB-solver does once a solve on a device, see host/schur_loops.hpp: a thread a column of nodes.
 #pragma once
 
 #include "ksp/rrb/cuda/columns.cuh"

@@ -3,10 +3,9 @@
 
 #include "exec/cuda/shape.cuh"
 #include "exec/cuda/sums.cuh"
-#include "ksp/rrb/cuda/schur_direction.cuh"
-#include "ksp/rrb/cuda/schur_eisenstat.cuh"
 #include "ksp/rrb/cuda/schur_ends.cuh"
-#include "ksp/rrb/cuda/schur_residual.cuh"
+#include "ksp/rrb/cuda/schur_product.cuh"
+#include "ksp/rrb/cuda/schur_sweeps.cuh"
 
 namespace petscrrb::rrbsolver {
 
@@ -28,19 +27,18 @@ public:
 
   void eliminate_red(const Cuda &on, const SchurVectors<Cuda> &x, const double *r0, Norm norm) {
     start(norms);
-    x.level.with_factor([&](const auto &factor) {
+    with_factor(x.level, [&](auto factor) {
       with_natural(x, r0, nullptr, [&](const auto &natural, auto scaled) {
-        const auto arrays_of_factor = factor_arrays(x.level, factor);
-        using T = std::remove_const_t<std::remove_pointer_t<decltype(arrays_of_factor.p)>>;
         const auto eliminate = [&](const auto &from) {
-          using F = device::EliminateRed<T, decltype(scaled)::value, std::decay_t<decltype(from)>>;
+          using F =
+              device::EliminateRed<Value<decltype(factor)>, decltype(scaled)::value, std::decay_t<decltype(from)>>;
           launch<1>(on, own_, device::eliminate_red<F>, [&](int blocks) {
-            const F f{red_factor(x), arrays_of_factor, from, natural, r_arrays(x), own_, norm};
+            const F f{red_factor(x), factor, from, natural, arrays(x.r), own_, norm};
             return std::tuple(f, take(norms, blocks));
           });
         };
         if (several_)
-          eliminate(rrb::device::BoxRight{rrb::device::arrays(x.r0)});
+          eliminate(device::BoxRight{device::arrays(x.r0)});
         else
           eliminate(natural);
       });
@@ -61,25 +59,25 @@ public:
   void direction(const Cuda &on, const SchurVectors<Cuda> &x) const {
     with_factor(x.level, [&](auto factor) {
       with_solution(x.level.solution, [&](auto z) {
-        using T = std::remove_const_t<std::remove_pointer_t<decltype(factor.p)>>;
-        constexpr bool several = std::is_same_v<decltype(z), rrb::device::BoxNext>;
+        using T = Value<decltype(factor)>;
+        constexpr bool several = std::is_same_v<decltype(z), device::BoxNext>;
         with_form<several, T>(x, [&](auto eisenstat) {
           using F = device::Direction<T, decltype(z), decltype(eisenstat)::value>;
           launch_ahead<F>(on, stored_, device::direction<F>, [&](int) {
-            return std::tuple(F{factor, r_arrays(x), arrays(x.p), arrays(x.delta), z, stored_}, x.scalars.data());
+            return std::tuple(F{factor, arrays(x.r), arrays(x.p), arrays(x.delta), z, stored_}, x.scalars.data());
           });
         });
       });
     });
   }
   void product(const Cuda &on, const SchurVectors<Cuda> &x) {
-    const rrb::device::Arrays<const double> s1 = s1_arrays(x, 0);
+    const device::Arrays<const double> s1 = s1_arrays(x, 0);
     start(curvatures);
     const auto with = [&](const auto &f) {
       return [&](int blocks) { return std::tuple(f, take(curvatures, blocks), x.scalars.data()); };
     };
     if (x.eisenstat) {
-      either(x.s1.kind, [&](auto by_kinds) {
+      choose(x.s1.kind, [&](auto by_kinds) {
         using F = device::EisenstatProduct<decltype(by_kinds)::value>;
         launch<device::Columns::per_warp, 32>(on, own_, device::eisenstat_product<decltype(by_kinds)::value>,
                                               with(F{s1, arrays(x.p), arrays(x.q), own_, x.s1.kind, x.s1.values}), true,
@@ -90,28 +88,30 @@ public:
       launch_ahead<F>(on, own_, device::product, with(F{s1, vector(arrays(x.p)), arrays(x.q), own_}));
     }
     curvatures_ = sums_[curvatures].terms();
-    if (!several_) add_many_curvatures(on, x);
   }
   Sums product_sums(const SchurVectors<Cuda> &x) const {
     Sums sums;
     sums.add(curvatures_, x.scalars.data() + curvature_b1);
     return sums;
   }
+  // few are added by residual(), if it has a block
   void product_added(const Cuda &on, const SchurVectors<Cuda> &x) {
-    curvatures_ = {x.scalars.data() + curvature_b1, 1};
-    add_many_curvatures(on, x);
+    if (several_) curvatures_ = {x.scalars.data() + curvature_b1, 1};
+    if (few_curvatures().count && !x_.empty()) return;
+    cuda::launch("the RRB-solver", device::add_curvatures, overlap_, 1, device::add_threads, 0, on.stream, curvatures_,
+                 x.scalars.data());
   }
   void residual(const Cuda &on, const SchurVectors<Cuda> &x, bool at_start, Norm norm) {
     start(energies);
     if (norm == Norm::unpreconditioned) start(norms);
     with_factor(x.level, [&](auto factor) {
       with_right_hand_side(x.level.right_hand_side, [&](auto y, auto several) {
-        using T = std::remove_const_t<std::remove_pointer_t<decltype(factor.p)>>;
+        using T = Value<decltype(factor)>;
         with_form<decltype(several)::value, T>(x, [&](auto eisenstat) {
           using F = device::Residual<T, decltype(y), decltype(several)::value, decltype(eisenstat)::value>;
           const F f{factor,
                     s1_arrays(x, device::skew),
-                    vector(r_arrays(x)),
+                    vector(arrays(x.r)),
                     vector(arrays(x.q)),
                     y,
                     residual_box(),
@@ -133,13 +133,9 @@ public:
   Sums residual_sums(const SchurVectors<Cuda> &x, Norm norm, bool at_start) const {
     Sums sums;
     sums.add(sums_[energies].terms(), x.scalars.data() + energy_b1);
-    if (norm == Norm::unpreconditioned) sums.add(sums_[norms].terms(), x.scalars.data() + squares_b1);
-    if (norm == Norm::natural && at_start) sums.add(sums_[norms].terms(), x.scalars.data() + energy_r1);
+    if (at_start || norm == Norm::unpreconditioned)
+      sums.add(sums_[norms].terms(), x.scalars.data() + (norm == Norm::natural ? energy_r1 : squares_b1));
     return sums;
-  }
-  // For the kernel that ends a start or a step: what it has to add.
-  device::Pending pending(Norm norm, bool at_start) const {
-    return {sums_[energies].terms(), sums_[norms].terms(), at_start || norm == Norm::unpreconditioned, several_};
   }
   PingPong r_b1(const SchurVectors<Cuda> &x) const { return {x.r[b1], x.r_odd, x.scalars.at(steps)}; }
   std::size_t bytes() const { return sums_[0].bytes() + sums_[1].bytes() + sums_[2].bytes(); }
@@ -151,14 +147,14 @@ private:
     norms
   };
 
-  rrb::device::Box own_box() const {
-    rrb::device::Box box = rrb::device::box_of(x_, layout_);
+  device::Box own_box() const {
+    device::Box box = device::box_of(x_, layout_);
     if (several_) box.x = box.y = {}; // what is around a ring is around the box
     return box;
   }
   // With what is kept around. Rows begin at a cache line, as they do in the box, where the border has room for that.
-  rrb::device::Box stored_box(const BlackLevel &level) const {
-    rrb::device::Box box = own_;
+  device::Box stored_box(const BlackLevel &level) const {
+    device::Box box = own_;
     if (!several_ || x_.empty()) return box;
     for (Class c : {b1, b2}) {
       const Range2 n = widened(x_, level.around).nodes_of(c);
@@ -170,28 +166,20 @@ private:
     return box;
   }
   // r of b2 is that of own nodes.
-  rrb::device::Box residual_box() const {
-    rrb::device::Box box = stored_;
+  device::Box residual_box() const {
+    device::Box box = stored_;
     box.nodes[b2] = own_.nodes[b2];
     return box;
   }
 
   // blocks across, of which so many threads have so many columns
-  static int across(const rrb::device::Box &box, int columns, int threads = 1) {
+  static int across(const device::Box &box, int columns, int threads = 1) {
     const int of_block = columns * device::threads / threads;
     return (box.h1 - box.h0 + of_block - 1) / of_block;
   }
-  // few are added by residual(), if it has a block
-  void add_many_curvatures(const Cuda &on, const SchurVectors<Cuda> &x) const {
-    if (few_curvatures().count && !x_.empty()) return;
-    cuda::launch("the RRB-solver", device::add_curvatures, overlap_, 1, device::add_threads, 0, on.stream, curvatures_,
-                 x.scalars.data());
-  }
-
-  rrb::device::Arrays<double> arrays(const Quad<Dense> &q) const { return {q[b1].p, layout_.size(), int(q[b1].pitch)}; }
-  // b1, b2, and b1 of odd steps
-  rrb::device::Arrays<double> r_arrays(const SchurVectors<Cuda> &x) const { return arrays(x.r); }
-  device::Vector vector(const rrb::device::Arrays<double> &a) const { return {a, own_.x, own_.y}; }
+  // b1, b2 and, of r, b1 of odd steps
+  device::Arrays<double> arrays(const Quad<Dense> &q) const { return {q[b1].p, layout_.size(), int(q[b1].pitch)}; }
+  device::Vector vector(const device::Arrays<double> &a) const { return {a, own_.x, own_.y}; }
   // those that the next kernel adds by itself
   Terms few_curvatures() const { return curvatures_.count <= device::few_terms ? curvatures_ : Terms(); }
   void start(Sum i) { sums_[i].start(); }
@@ -202,47 +190,46 @@ private:
     return {{w[0].q[r1].p, layout_.size(), int(w[0].q[r1].pitch)}, int((w[1].q[r1].p - w[0].q[r1].p) / layout_.size())};
   }
   // of S1, from its so many-th array on
-  rrb::device::Arrays<const double> s1_arrays(const SchurVectors<Cuda> &x, int first) const {
+  device::Arrays<const double> s1_arrays(const SchurVectors<Cuda> &x, int first) const {
     const Dense &s1 = x.s1.s.X[b1];
     return {s1.p + first * layout_.size(), layout_.size(), int(s1.pitch)};
   }
-  template <class Factor> static auto factor_arrays(const BlackLevel &level, const Factor &factor) {
-    const auto &w = factor.w[0].q[r1];
-    using T = std::remove_pointer_t<decltype(w.p)>;
-    return rrb::device::Arrays<const T>{w.p, level.layout.size(), int(w.pitch)};
-  }
-  rrb::device::NaturalBox natural_box() const {
+  device::NaturalBox natural_box() const {
     return {int(x_.x.lo), int(x_.y.lo), int(x_.x.hi - x_.x.lo), int(x_.y.hi - x_.y.lo)};
   }
   // f(r and z in natural order, whether they are scaled by v)
   template <class F> void with_natural(const SchurVectors<Cuda> &x, const double *r, double *z, const F &f) const {
-    const auto around = [&](const Side &s) { return several_ ? rrb::device::Around() : rrb::device::around(s, 1); };
-    const rrb::device::Around around_x = around(x_.x), around_y = around(x_.y);
-    if (x.v)
-      f(rrb::device::NaturalVector<true>{r, x.v, z, x.v, natural_box(), around_x, around_y}, std::true_type{});
-    else
-      f(rrb::device::NaturalVector<false>{r, nullptr, z, nullptr, natural_box(), around_x, around_y},
-        std::false_type{});
+    const auto around = [&](const Side &s) { return several_ ? device::Around() : device::around(s, 1); };
+    const device::Around around_x = around(x_.x), around_y = around(x_.y);
+    choose(x.v, [&](auto scaled) {
+      using Vector = device::NaturalVector<decltype(scaled)::value>;
+      f(Vector{r, x.v, z, x.v, natural_box(), around_x, around_y}, scaled);
+    });
   }
+  // f(the factor's arrays), of so precise values
+  template <class Arrays> using Value = std::remove_const_t<std::remove_pointer_t<decltype(Arrays::p)>>;
   template <class F> static void with_factor(const BlackLevel &level, const F &f) {
-    level.with_factor([&](const auto &factor) { f(factor_arrays(level, factor)); });
+    level.with_factor([&](const auto &factor) {
+      const auto &w = factor.w[0].q[r1];
+      f(device::Arrays<const std::remove_pointer_t<decltype(w.p)>>{w.p, level.layout.size(), int(w.pitch)});
+    });
   }
   // f(b2 where it continues)
   template <class F> void with_solution(const NextGrid &next, const F &f) const {
     if (several_)
-      f(rrb::device::BoxNext{next.natural.p, int(next.natural.row)});
+      f(device::BoxNext{next.natural.p, int(next.natural.row)});
     else if (next.dense)
-      f(rrb::device::dense_next(x_, next));
+      f(device::dense_next(x_, next));
     else
-      f(rrb::device::natural_next(x_, next));
+      f(device::natural_next(x_, next));
   }
   // f(the same, whether there are several ranks)
   template <class F> void with_right_hand_side(const NextGrid &next, const F &f) const {
-    either(several_, [&](auto several) {
+    choose(several_, [&](auto several) {
       if (next.dense)
-        f(rrb::device::dense_next(x_, next), several);
+        f(device::dense_next(x_, next), several);
       else
-        f(rrb::device::natural_next(x_, next), several);
+        f(device::natural_next(x_, next), several);
     });
   }
   // f(whether it is Eisenstat's, which is for one rank and a factor in double precision)
@@ -250,26 +237,18 @@ private:
     if constexpr (several || !std::is_same_v<T, double>)
       f(std::false_type{});
     else
-      either(x.eisenstat, f);
+      choose(x.eisenstat, f);
   }
-  // f(the same as a type)
-  template <class F> static void either(bool is, const F &f) {
-    if (is)
-      f(std::true_type{});
-    else
-      f(std::false_type{});
-  }
-
   // a kernel of two columns a thread, which fetches rows ahead
   template <class F, class Kernel, class Arguments>
-  void launch_ahead(const Cuda &on, const rrb::device::Box &box, Kernel *kernel, const Arguments &arguments) const {
+  void launch_ahead(const Cuda &on, const device::Box &box, Kernel *kernel, const Arguments &arguments) const {
     launch<2>(on, box, kernel, arguments, true, F::Ahead::bytes);
   }
   // columns: of so many threads. arguments(blocks): the kernel's, a tuple, but for the rows of a thread. waits: by itself
   // for the kernel before it. repeated: a part works on so many rows besides its own
   template <int columns, int threads = 1, class Kernel, class Arguments>
-  void launch(const Cuda &on, const rrb::device::Box &box, Kernel *kernel, const Arguments &arguments,
-              bool waits = true, int shared = 0, int most = most_rows, double repeated = 0.5) const {
+  void launch(const Cuda &on, const device::Box &box, Kernel *kernel, const Arguments &arguments, bool waits = true,
+              int shared = 0, int most = most_rows, double repeated = 0.5) const {
     if (x_.empty()) return;
     const int across = SchurLoops::across(box, columns, threads), along = box.k1 - box.k0;
     const int rows =
@@ -288,7 +267,7 @@ private:
   Extent x_;
   DenseLayout layout_;
   bool several_; // ranks
-  rrb::device::Box own_, stored_;
+  device::Box own_, stored_;
   bool overlap_; // a kernel may start before the one before it has ended
   PartialSum<Cuda> sums_[3];
   Terms curvatures_; // of the sum of p q

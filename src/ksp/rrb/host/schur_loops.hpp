@@ -2,8 +2,9 @@
 // and added in order: the same bits for any number of threads.
 #pragma once
 
+#include "exec/host/sums.hpp"
+#include "ksp/rrb/core/schur_cg.hpp"
 #include "pc/rrb/host/rows.hpp"
-#include "ksp/rrb/host/schur_ends.hpp"
 
 namespace petscrrb::rrbsolver {
 
@@ -14,17 +15,59 @@ public:
         sums_(3 * (level.layout.rows + 2 * level.around)) {}
 
   void eliminate_red(const Host &on, const SchurVectors<Host> &x, const double *r0, Norm norm) const {
-    SchurEnds(on, x).eliminate_red(r0, norm);
+    const Extent &extent = x.level.extent;
+    const auto f = x.s1.red.get(Inner{});
+    const auto to_black = [&](const auto &inner, const auto &edge) { // inner: r where all neighbours are there
+      const auto at_b1 = [&](const auto &r) { return ForwardB1{f, r, x.r[b1]}; };
+      const auto at_b2 = [&](const auto &r) { return ForwardB2{f, r, x.r[b1], x.r[b2], false}; };
+      on.for_each(extent.nodes_of(b1), extent.interior_of(b1, 1), at_b1(inner), at_b1(edge));
+      on.for_each(extent.nodes_of(b2), extent.interior_of(b2, 1), at_b2(inner), at_b2(edge));
+    };
+    const auto r = [&](auto w) {
+      return times(natural(extent, r0).get(w), natural(extent, x.v).get(w), x.v != nullptr);
+    };
+    const auto sum = [&](std::size_t slot, Class c, const auto &of) {
+      x.scalars.sum(on, slot, extent.nodes_of(c), of);
+    };
+    if (x.level.around)
+      to_black(x.r0, x.r0);
+    else
+      to_black(r(Inner{}), r(Edge{}));
+    if (norm == Norm::natural)
+      x.level.with_factor([&](const auto &factor) {
+        for (Class c : {r1, r2})
+          sum(c == r1 ? energy_r1 : energy_r2, c, WeightedSquare{r(Inner{})[c], factor.dinv.q[c]});
+      });
+    if (norm == Norm::unpreconditioned)
+      for (Class c : {r1, r2, b1, b2}) sum(squares_of(c), c, Square{natural(extent, r0).get(Inner{})[c]});
   }
   void correct(const Host &on, const SchurVectors<Host> &x, const double *a, const double *r0, double *to,
                bool add) const {
-    SchurEnds(on, x).correct(a, r0, to, add);
+    const Extent &extent = x.level.extent, around = widened(extent, x.level.around ? 1 : 0);
+    for (Class c : {b1, b2})
+      on.for_each(around.nodes_of(c), CopyNode{Correction<Dense>{x.delta[c], x.p[c], a}, x.q[c]});
+    if (!x.level.around) halo_.exchange(on, {b1, b2}, {x.q[b1], x.q[b2]});
+    const auto out = natural(extent, to).get(Inner{});
+    const auto v = natural(extent, x.v).get(Inner{});
+    const auto r = times(natural(extent, r0).get(Inner{}), v, x.v != nullptr);
+    const auto f = x.s1.red.get(Inner{});
+    using F = std::decay_t<decltype(f)>;
+    using R = std::decay_t<decltype(r[r1])>;
+    const auto write = [&](Class c, const auto &delta) {
+      const Times value{delta, v[c], x.v != nullptr};
+      on.for_each(extent.nodes_of(c), AddCorrection{value, out[c], add});
+    };
+    write(b1, x.q[b1]), write(b2, x.q[b2]);
+    write(r1, RedCorrection<r1, R, F>{f, r[r1], x.q}), write(r2, RedCorrection<r2, R, F>{f, r[r2], x.q});
   }
 
   void direction(const Host &on, const SchurVectors<Host> &x) const {
     const Chunks chunks(stored_, scratch_);
     const double a = *x.scalars.at(alpha), b = *x.scalars.at(beta);
     const bool first = *x.scalars.at(steps) == 0.0;
+    const auto update = [&](Class of, index_t k, const double *z) {
+      next(chunks.nodes(of), z, row(x.p[of], k), row(x.delta[of], k), a, b, first);
+    };
     x.level.with_factor([&](const auto &factor) {
       chunks.run([](const auto &) {},
                  [&](const auto &c) {
@@ -33,16 +76,13 @@ public:
                    for (index_t k = c.k0; k < c.k1; ++k) {
                      double *above =
                          solution_row(chunks, c, x, x.level.around ? k + 1 : chunks.above(k), 1 + (k - c.k0) % 2);
-                     if (chunks.owns(b1, k) && x.eisenstat) {
-                       update(chunks.nodes(b1), row(x.r[b1], k), row(x.p[b1], k), row(x.delta[b1], k), a, b, first);
-                     } else if (chunks.owns(b1, k)) {
+                     if (chunks.owns(b1, k) && !x.eisenstat) {
                        const Rows z{{nullptr, here, above}}, out{{nullptr, c.scratch(z_b1), nullptr}};
                        const Rows r{{nullptr, row(x.r[b1], k), nullptr}};
                        along(chunks.nodes(b1), BackwardB1{factor_from_row<true>(factor, k), r, z, out, Scaling::full});
-                       update(chunks.nodes(b1), c.scratch(z_b1), row(x.p[b1], k), row(x.delta[b1], k), a, b, first);
                      }
-                     if (chunks.owns(b2, k))
-                       update(chunks.nodes(b2), here, row(x.p[b2], k), row(x.delta[b2], k), a, b, first);
+                     if (chunks.owns(b1, k)) update(b1, k, x.eisenstat ? row(x.r[b1], k) : c.scratch(z_b1));
+                     if (chunks.owns(b2, k)) update(b2, k, here);
                      here = above;
                    }
                  });
@@ -52,29 +92,22 @@ public:
 
   void product(const Host &, const SchurVectors<Host> &x) const {
     const Chunks chunks(x.level.extent, scratch_);
-    if (x.eisenstat) {
-      chunks.run([](const auto &) {}, [&](const auto &c) { eisenstat_chunk(chunks, c, x); });
-      add_up(x, chunks, {curvature_b1, curvature_b2});
-      AfterProduct{x.scalars.data()}(0, 0);
-      return;
-    }
-    const SchurProduct product{x.s1.s, x.p};
+    const SchurProduct s1{x.s1.s, x.p};
     chunks.run([](const auto &) {},
                [&](const auto &c) {
+                 if (x.eisenstat) return eisenstat_chunk(chunks, c, x);
                  for (index_t k = c.k0; k < c.k1; ++k) {
                    double *sum = row_sums(chunks, k);
                    sum[0] = !chunks.owns(b1, k) ? 0.0 : sum_along_row(chunks.nodes(b1), [&](index_t h) {
-                     return x.p[b1](h, k) * (x.q[b1].at(h, k) = product.at_b1(h, k));
+                     return x.p[b1](h, k) * (x.q[b1].at(h, k) = s1.at_b1(h, k));
                    });
                    sum[1] = !chunks.owns(b2, k) ? 0.0 : sum_along_row(chunks.nodes(b2), [&](index_t h) {
-                     return x.p[b2](h, k) * (x.q[b2].at(h, k) = product.at_b2(h, k));
+                     return x.p[b2](h, k) * (x.q[b2].at(h, k) = s1.at_b2(h, k));
                    });
                  }
                });
     add_up(x, chunks, {curvature_b1, curvature_b2});
-    if (!x.level.around) AfterProduct{x.scalars.data()}(0, 0);
   }
-
   Sums product_sums(const SchurVectors<Host> &x) const {
     return sums_of_ranks(x.scalars, {curvature_b1, curvature_b2});
   }
@@ -113,12 +146,16 @@ private:
     return x;
   }
   static double *row(const Dense &a, index_t k) { return &a.at(0, k); }
+  // r of every class, scaled by v, if there is one
+  template <class R, class V> static Quad<Times<R, V>> times(const Quad<R> &r, const Quad<V> &v, bool scaled) {
+    return {{{r[r1], v[r1], scaled}, {r[r2], v[r2], scaled}, {r[b1], v[b1], scaled}, {r[b2], v[b2], scaled}}};
+  }
 
   template <class F> static void along(Range2 nodes, const F &f) {
 #pragma omp simd
     for (index_t h = nodes.h0; h < nodes.h1; ++h) f(h, 0);
   }
-  static void update(Range2 nodes, const double *z, double *p, double *delta, double alpha, double beta, bool first) {
+  static void next(Range2 nodes, const double *z, double *p, double *delta, double alpha, double beta, bool first) {
     if (first) {
 #pragma omp simd
       for (index_t h = nodes.h0; h < nodes.h1; ++h) delta[h] = 0.0, p[h] = z[h];
@@ -146,6 +183,7 @@ private:
   // with what of b1's rows the preconditioner has not.
   void eisenstat_chunk(const Chunks &chunks, const Chunks::Chunk &c, const SchurVectors<Host> &x) const {
     const SchurViews<Dense> &s = x.s1.s;
+    const SchurProduct s1{s, x.p};
     const Range2 at_b1 = chunks.nodes(b1), at_b2 = chunks.nodes(b2);
     const auto slot = [&](int first, index_t k) { return c.scratch(first + int((k % 3 + 3) % 3)); };
     const auto add_w_p = [&](index_t k) {
@@ -188,11 +226,9 @@ private:
       sum[0] = t_row(k, true), sum[1] = 0.0;
       if (!chunks.owns(b2, k)) continue;
       const double *t = slot(t_b1, k), *below = slot(t_b1, k - 1);
-      const Dense &p = x.p[b2], &q = x.q[b2], &e = s.E[b2], &n = s.N[b2];
+      const Dense &p = x.p[b2], &q = x.q[b2];
       sum[1] = sum_along_row(at_b2, [&](index_t h) {
-        const double straight = s.X[b2](h, k) * p(h, k) - (e(h, k) * p(h + 1, k) + e(h - 1, k) * p(h - 1, k)) -
-                                (n(h, k) * p(h, k + 1) + n(h, k - 1) * p(h, k - 1));
-        q.at(h, k) = straight + (s.skew[SW](h, k) * t[h] + s.skew[SE](h - 1, k) * t[h - 1]) +
+        q.at(h, k) = s1.straight(b2, h, k) + (s.skew[SW](h, k) * t[h] + s.skew[SE](h - 1, k) * t[h - 1]) +
                      (s.skew[NW](h, k - 1) * below[h] + s.skew[NE](h - 1, k - 1) * below[h - 1]);
         return p(h, k) * q(h, k);
       });

@@ -1,7 +1,7 @@
 // What each node of a list sums over, and loops that do so.
 #pragma once
 
-#include "exec/list.hpp"
+#include "exec/range.hpp"
 
 namespace petscrrb::rrb {
 
