@@ -13,11 +13,8 @@ PCGridMGState *StateOf(PC pc) { return ((PC_GridMG *)pc->data)->state; }
 template <class Array> class OnGrids final : public KSPRRBFused<Array> {
 public:
   OnGrids(const PCGridMGParts &with, bool black)
-      : KSPRRBFused<Array>(
-            "KSPRRB", with.stream, (PetscBool)(!RanksOf(with) || RanksOf(with)->only_enqueue()),
-            [](rrb::Part) { return 0; },
-            {RanksOf(with), with.box ? &with.box->vectors() : nullptr, with.box ? with.box->points() : 0}),
-        box_(with.box) {
+      : KSPRRBFused<Array>("KSPRRB", with.stream, (PetscBool)(!RanksOf(with) || RanksOf(with)->only_enqueue()),
+                           [](rrb::Part) { return 0; }, {RanksOf(with), with.vectors, with.points}) {
 #if PETSCRRB_ON_DEVICES
     if (with.stream) iteration_ = rrbsolver::make_grid_iteration(with.stream->cuda, *with.grids, black);
 #endif
@@ -33,8 +30,7 @@ public:
     if (s->factored == now && !facts.positive)
       iteration_->refresh();
     else
-      PetscCall(
-          this->Compute([&] { return facts = iteration_->refresh(box_ ? box_->Rows(pc, A.on_ranks) : A.csr), 0; }));
+      PetscCall(this->Compute([&] { return facts = iteration_->refresh(s->backend->Rows(pc, A)), 0; }));
     *values = KSPRRBValuesOf(facts.result(), facts.zero_rows);
     if (*values == KSP_RRB_VALUES_OK && facts.bad_pivot != no_row) *values = KSP_RRB_VALUES_NOT_POSITIVE;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -46,7 +42,6 @@ private:
   static rrb::Ranks *RanksOf(const PCGridMGParts &with) { return with.grids->ranks(); }
   rrbsolver::Iteration &iteration() const override { return *iteration_; }
 
-  PCGridMGBox *const box_; /* NULL on one rank */
   std::unique_ptr<rrbsolver::GridIteration> iteration_;
 };
 

@@ -71,7 +71,7 @@ private:
       if (!(side.by[q] < 0 ? x.more_before : x.more_after)[q]) return -1;
       part[q] = cuts_.part_with(q, around(q, cuts_.first(rank, q) + (side.by[q] < 0 ? -1 : x.n[q])));
     }
-    return (part[2] * cuts_.parts(1) + part[1]) * cuts_.parts(0) + part[0];
+    return cuts_.rank_of(part);
   }
 
   const Cuts cuts_;
@@ -183,13 +183,15 @@ private:
 
 // Who shares a grid, and what they do together.
 struct Dealt {
-  rrb::Ranks *ranks = nullptr;
+  rrb::Ranks *ranks = nullptr; // NULL: it is one rank's
   Cuts cuts;
-  index_t gather_size = 0; // a grid of as many points or fewer is on every rank
+  index_t gather_size = 0; // of several ranks: a grid of as many points or fewer is on every one
   // Calls what each rank does by itself: where it throws on one, all throw.
-  std::function<void(const std::function<void()> &)> together;
+  std::function<void(const std::function<void()> &)> together = [](const auto &f) { f(); };
   // Makes what each rank has found of its rows what all have found.
-  std::function<void(RowFacts &)> agree;
+  std::function<void(RowFacts &)> agree = [](RowFacts &) {};
+
+  int rank() const { return ranks ? ranks->rank() : 0; }
 };
 
 // The halos of all grids that there have been: the plans of exchanges stay where they are.

@@ -5,7 +5,8 @@
 
 namespace petscrrb::gridmg {
 
-// What each backend has its own of: zebra lines.
+// What each backend has its own of: zebra lines, those of `shape` in direction q whose other two indices have a sum of the parity `colour`.
+// relax<q>(on, colour)
 template <class Backend, class T> class ZebraLines;
 
 template <class T> struct Clear {
@@ -54,7 +55,7 @@ public:
   }
   // What is there of other ranks alone, one colour; value(place) is what they get of an own point.
   template <class V, class Value> void exchange_finest(const Field<V> &x, index_t colour, const Value &value) const {
-    levels_.front()->faces_of[colour]->fill(on_, *dealt_->ranks, x, value);
+    levels_.front()->faces_of[colour]->fill(on_, *dealt_.ranks, x, value);
   }
 
   // of a cycle: 13 a point and half-sweep of all, as many for a residual, 4 for transfers
@@ -75,11 +76,11 @@ private:
   // Before anybody reads what is around a grid: on its faces, where that is enough of one colour, or on all sides.
   template <class V> void fill(const L &level, const Field<V> &x, index_t colour = all_colours) const {
     const bool one = colour != all_colours && level.red_black();
-    if (const Halo<Backend> *faces = one ? level.faces_of[colour] : level.faces) faces->fill(on_, *dealt_->ranks, x);
+    if (const Halo<Backend> *faces = one ? level.faces_of[colour] : level.faces) faces->fill(on_, *dealt_.ranks, x);
     fill_rings(on_, level.shape, {x});
   }
   void fill_around(const L &level, const Field<T> &x) const {
-    if (level.around) level.around->fill(on_, *dealt_->ranks, x);
+    if (level.around) level.around->fill(on_, *dealt_.ranks, x);
     fill_rings(on_, level.shape, {x});
   }
   // first: x is 0
@@ -95,11 +96,11 @@ private:
     const int q = level.lines[line];
     const auto relax = [&](PartOfLines part, bool forward, bool backward) {
       part.forward = forward, part.backward = backward;
-      ZebraLines<Backend, T>{level.smoothed(), level.pivots(line), level.b(), level.x(), level.shape, part}.relax(
-          on_, q, colour);
+      const ZebraLines<Backend, T> lines{level.smoothed(), level.pivots(line), level.b(), level.x(), level.shape, part};
+      in_direction(q, [&](auto direction) { lines.template relax<decltype(direction)::value>(on_, colour); });
     };
     fill(level, level.x());
-    if (level.parts[q] == 1) return relax({}, true, true);
+    if (level.cuts.parts(q) == 1) return relax({}, true, true);
     for_each_part(
         level, q, true,
         [&](const PartOfLines &part) {
@@ -107,7 +108,7 @@ private:
           relax(part, true, false);
           on_.for_each(across(level, q), EndLines<T>{level.pivots(line), level.x(), level.r(), q, level.shape.n[q]});
         },
-        [&] { level.faces->fill(on_, *dealt_->ranks, level.r()); });
+        [&] { level.faces->fill(on_, *dealt_.ranks, level.r()); });
     for_each_part(
         level, q, false, [&](const PartOfLines &part) { relax(part, false, true); }, [&] { fill(level, level.x()); });
   }
@@ -178,7 +179,7 @@ private:
   void restrict_from(std::size_t l) const {
     const L &level = *levels_[l], &next = *levels_[below(l)];
     if (const Halo<Backend> *around = level.red_black() ? level.red_around : level.around)
-      around->fill(on_, *dealt_->ranks, level.smooth ? level.r() : level.b()); // of rings nothing is read there
+      around->fill(on_, *dealt_.ranks, level.smooth ? level.r() : level.b()); // of rings nothing is read there
     if (!three_at_once(l))
       in_direction(level.direction, [&](auto q) { restrict_to<decltype(q)::value>(level, next); });
     else if (level.red_black())

@@ -8,7 +8,6 @@
 #include "pc/gridmg/core/coarsest.hpp"
 #include "pc/gridmg/core/gridmg.hpp"
 #include "pc/gridmg/cuda/lines.cuh"
-#include "pc/gridmg/ranks/on_boxes.hpp"
 #include "stencil/cuda/rows.cuh"
 
 namespace petscrrb::gridmg {
@@ -26,9 +25,8 @@ static __global__ void __launch_bounds__(strength_threads)
     const index_t j = row % box.n[1], k = row / box.n[1];
     for (index_t i = x; i < box.n[0]; i += across) s.add_point(A, Point{{i, j, k}});
   }
-  const double value[strengths] = {s.share[0], s.share[1], s.share[2], s.strong[0], s.strong[1],     s.strong[2],
-                                   s.alive,    s.bad,      s.diagonal, s.inverses,  s.dead_diagonal, s.dead_inverses};
-  for (int n = 0; n < strengths; ++n, sum.term += strength_blocks) sum.add(value[n]);
+  const Strengths::Numbers value = s.numbers();
+  for (int n = 0; n < strengths; ++n, sum.term += strength_blocks) sum.add(value.n[n]);
 }
 
 constexpr int scale_threads = 256;
@@ -84,13 +82,11 @@ template <class T> struct ZebraLines<Cuda, T> {
   Shape shape;
   PartOfLines part;
 
-  void relax(const Cuda &on, int q, index_t colour) const {
-    if (q == 0)
+  template <int q> void relax(const Cuda &on, index_t colour) const {
+    if constexpr (q == 0)
       relax_along_x(on, g, inverse, b, x, shape, colour, part);
-    else if (q == 1)
-      relax_across_x<1>(on, g, inverse, b, x, shape, colour, part);
     else
-      relax_across_x<2>(on, g, inverse, b, x, shape, colour, part);
+      relax_across_x<q>(on, g, inverse, b, x, shape, colour, part);
   }
 };
 
@@ -221,7 +217,5 @@ extern template class Multigrid<Cuda, float>;
 extern template class Multigrid<Cuda, double>;
 extern template class GridMGOn<Cuda, float>;
 extern template class GridMGOn<Cuda, double>;
-extern template class OnBoxes<Cuda, float>;
-extern template class OnBoxes<Cuda, double>;
 
 } // namespace petscrrb::gridmg

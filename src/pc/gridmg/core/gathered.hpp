@@ -1,7 +1,8 @@
-// The grid that every rank has, and all below it.
+// A grid that every rank has, though each has computed a box of it.
 #pragma once
 
-#include "pc/gridmg/core/cycle.hpp"
+#include "pc/gridmg/core/halo.hpp"
+#include "pc/gridmg/core/read.hpp"
 
 namespace petscrrb::gridmg {
 
@@ -23,13 +24,12 @@ template <class T> struct TakeBox {
   }
 };
 
-template <class Backend, class T> class Gathered {
+template <class Backend> class Gathered {
   template <class V> using Array = typename Backend::template Array<V>;
 
 public:
-  // Of the grid with these cuts, which is the coarsest one of a Multigrid on boxes. Each rank does this by itself.
-  Gathered(Backend &on, rrb::Ranks &ranks, const Cuts &cuts, const Options &o)
-      : on_(on), ranks_(ranks), cuts_(cuts), box_(cuts.sizes(ranks.rank())), cycle_(on, cuts.whole(), o) {
+  // Each rank does this by itself.
+  Gathered(const Backend &on, rrb::Ranks &ranks, const Cuts &cuts) : on_(on), ranks_(ranks), cuts_(cuts) {
     const Layout layout(cuts.whole().n);
     std::vector<index_t> places;
     for (int rank = 0; rank < ranks.count(); ++rank) {
@@ -41,46 +41,34 @@ public:
       counts_.push_back(n[0] * n[1] * n[2]);
     }
     for (int q = 0; q < 3; ++q) first_[q] = cuts.first(ranks.rank(), q);
+    box_ = cuts.box(ranks.rank()).all();
     places_.assign(places);
-    mine_.resize(std::size_t(counts_[std::size_t(ranks.rank())]));
+    mine_.resize(std::size_t(box_.size()));
     all_.resize(places.size());
   }
 
-  // A: of the box
-  void gather(const Matrix &A) const {
-    const Matrix to = cycle_.grids().finest();
-    for (int q = 0; q < 3; ++q) gather(A.w[q], to.w[q]);
-    gather(A.e, to.e);
-  }
   const Cuts &cuts() const { return cuts_; }
-  Cycle<Backend, T> &cycle() { return cycle_; }
-  const Cycle<Backend, T> &cycle() const { return cycle_; }
-
-  // From b to x, of the box.
-  void solve(const Field<T> &b, const Field<T> &x) {
-    const auto &finest = *cycle_.grids().levels().front();
-    gather(b, finest.b());
-    cycle_.run();
-    on_.for_each_point({{box_[0], box_[1], box_[2]}}, TakeBox<T>{finest.x(), x, {first_[0], first_[1], first_[2]}});
-  }
-  double bytes() const { return cycle_.bytes() + double(places_.bytes() + mine_.bytes() + all_.bytes()); }
-
-private:
+  // To the whole grid on all ranks. Collective.
   template <class V> void gather(const Field<V> &box, const Field<V> &whole) const {
-    on_.for_each_point({{box_[0], box_[1], box_[2]}}, Store<V>{box, mine_.data(), nullptr, 1.0, box_[0], box_[1]});
+    on_.for_each_point(box_, Store<V>{box, mine_.data(), nullptr, 1.0, box_.n[0], box_.n[1]});
     ranks_.gather(mine_.data(), counts_, all_.data());
     on_.for_each_point({{index_t(places_.size()), 1, 1}}, Spread<V>{all_.data(), places_.data(), whole.p});
   }
+  // This rank's part of it.
+  template <class V> void take_box(const Field<V> &whole, const Field<V> &box) const {
+    on_.for_each_point(box_, TakeBox<V>{whole, box, {first_[0], first_[1], first_[2]}});
+  }
+  double bytes() const { return double(places_.bytes() + mine_.bytes() + all_.bytes()); }
 
-  Backend &on_;
+private:
+  const Backend &on_;
   rrb::Ranks &ranks_;
   const Cuts cuts_;
-  Sizes box_;
+  Range3 box_;
   index_t first_[3];
   std::vector<index_t> counts_;
   Array<index_t> places_;
   Array<double> mine_, all_;
-  Cycle<Backend, T> cycle_;
 };
 
 } // namespace petscrrb::gridmg
