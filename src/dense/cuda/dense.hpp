@@ -13,13 +13,6 @@
 
 namespace petscrrb::dense {
 
-// In device memory.
-struct SparseView {
-  int n;
-  const int *ia, *ja;       // sorted columns, symmetric, diagonal present
-  const double *a, *excess; // excess: row sums, exact where they are 0
-};
-
 // Handles of cuSOLVER and cuBLAS, which take long to make.
 class DenseLibrary : NotCopied {
 public:

@@ -45,11 +45,6 @@ __device__ void find_roots(const SparseView &e, int *root) {
   } while (changed);
 }
 
-__device__ double diagonal(const SparseView &e, int i) {
-  for (int p = e.ia[i]; p < e.ia[i + 1]; ++p)
-    if (e.ja[p] == i) return e.a[p];
-  return 0.0;
-}
 __device__ unsigned long long size_of(double diagonal) { return cuda::ordered_bits(diagonal > 0.0 ? diagonal : 0.0); }
 
 // What atomic operations wrote is read past the first-level cache, which knows nothing of them.
@@ -73,17 +68,16 @@ __global__ void __launch_bounds__(threads) components(SparseView e, NullView s) 
   each_mine(e.n, [&](int i) {
     if (s.place[root(i)] == regular) return;
     atomicAdd(s.size + root(i), 1);
-    atomicMax(s.most + root(i), size_of(diagonal(e, i)));
+    atomicMax(s.most + root(i), size_of(e.diagonal(i)));
   });
   __syncthreads();
   each_mine(e.n, [&](int i) {
-    if (__ldcg(s.size + root(i)) && __ldcg(s.most + root(i)) == size_of(diagonal(e, i)))
-      atomicMin(s.place + root(i), i);
+    if (__ldcg(s.size + root(i)) && __ldcg(s.most + root(i)) == size_of(e.diagonal(i))) atomicMin(s.place + root(i), i);
   });
   __syncthreads();
   each_mine(e.n, [&](int i) {
     if (!__ldcg(s.size + root(i))) return;
-    const double d = diagonal(e, i);
+    const double d = e.diagonal(i);
     if (__ldcg(s.place + root(i)) == i) s.pin[i] = d > 0.0 ? d : 1.0;
     if (root(i) == i) atomicAdd(s.components, 1);
   });

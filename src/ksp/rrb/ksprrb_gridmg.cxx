@@ -46,11 +46,13 @@ private:
 };
 
 PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {
+  const gridmg::GridMG &grids = *StateOf(pc)->backend->parts().grids;
+
   PetscFunctionBegin;
-  if (StateOf(pc)->backend->scaled()) {
+  if (grids.scaled()) {
     *form = KSP_RRB_UNFUSED;
     *why = "the preconditioner keeps a near null space";
-  } else if (StateOf(pc)->backend->parts().grids->red_black()) {
+  } else if (grids.red_black()) {
     *form = KSP_RRB_SCHUR;
   } else {
     *form = KSP_RRB_FULL;

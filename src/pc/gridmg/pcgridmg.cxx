@@ -55,11 +55,6 @@ public:
     PetscCall(where_.LogFlops(grids_ ? grids_->flops() : 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  std::vector<gridmg::GridReport> report() const override {
-    return grids_ ? grids_->report() : std::vector<gridmg::GridReport>();
-  }
-  bool single() const override { return single_; }
-  bool scaled() const override { return grids_ && grids_->scaled(); }
   double bytes() const override { return (grids_ ? grids_->bytes() : 0) + (ranks_ ? ranks_->bytes() : 0); }
   PCGridMGParts parts() override {
     return {grids_.get(), where_.Stream(), build_, ranks_ ? &ranks_->vectors() : nullptr,
@@ -71,13 +66,13 @@ private:
   template <class F> void With(const PetscRRBNearNull &near, const F &f) {
     const PetscScalar *x = nullptr;
     const auto restore = [&] {
-      if (x)
-        PetscRRBCheckSent(Where::device ? VecRestoreArrayReadAndMemType(near.vector, &x)
-                                        : VecRestoreArrayRead(near.vector, &x));
+      PetscRRBCheckSent(Where::device ? VecRestoreArrayReadAndMemType(near.vector, &x)
+                                      : VecRestoreArrayRead(near.vector, &x));
     };
-    if (near.vector)
-      PetscRRBCheckSent(Where::device ? VecGetArrayReadAndMemType(near.vector, &x, nullptr)
-                                      : VecGetArrayRead(near.vector, &x));
+
+    if (!near.vector) return f({nullptr, near.rounding});
+    PetscRRBCheckSent(Where::device ? VecGetArrayReadAndMemType(near.vector, &x, nullptr)
+                                    : VecGetArrayRead(near.vector, &x));
     try {
       f({x, near.rounding});
     } catch (...) {
@@ -288,12 +283,12 @@ static std::vector<std::string> Describe(const std::vector<gridmg::GridReport> &
   return lines;
 }
 
-static PetscErrorCode ViewGrids(const PCGridMGBackend &backend, PetscViewer viewer) {
+static PetscErrorCode ViewGrids(const gridmg::GridMG &grids, PetscViewer viewer) {
   std::vector<std::string> lines;
 
   PetscFunctionBegin;
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)viewer), PetscRRBSay("PCGRIDMG"),
-                                [&] { lines = Describe(backend.report()); }));
+                                [&] { lines = Describe(grids.report()); }));
   PetscCall(PetscViewerASCIIPrintf(viewer, "grids:\n"));
   PetscCall(PetscViewerASCIIPushTab(viewer));
   for (const std::string &line : lines) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", line.c_str()));
@@ -309,13 +304,14 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, comm));
   if (!s->grid.n[0]) PetscFunctionReturn(PETSC_SUCCESS); /* there are no rows */
+  const gridmg::GridMG &grids = *s->backend->parts().grids;
   PetscCall(PetscRRBViewGrid(viewer, "", s->grid, [](int) { return ""; }));
   PetscCall(s->backend->ViewRanks(viewer));
-  PetscCall(ViewGrids(*s->backend, viewer));
+  PetscCall(ViewGrids(grids, viewer));
   if (((PC_GridMG *)pc->data)->precision != PC_GRIDMG_PRECISION_DOUBLE)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "precision in use: %s\n", s->backend->single() ? "single" : "double"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "precision in use: %s\n", grids.single() ? "single" : "double"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s\n", s->backend->on_device() ? "cuda" : "host"));
-  if (s->backend->scaled()) PetscCall(PetscViewerASCIIPrintf(viewer, "the near null space of the matrix is kept\n"));
+  if (grids.scaled()) PetscCall(PetscViewerASCIIPrintf(viewer, "the near null space of the matrix is kept\n"));
   if (s->found.null_directions)
     PetscCall(PetscViewerASCIIPrintf(viewer, "null directions: %d\n", s->found.null_directions));
   if (s->found.read.identity_rows)

@@ -39,9 +39,6 @@ public:
   virtual petscrrb::Csr Rows(PC, const PetscRRBMatrix &) = 0;
   virtual PetscErrorCode ViewRanks(PetscViewer) = 0;
   virtual PetscErrorCode Apply(PC, Vec, Vec) = 0;
-  virtual std::vector<petscrrb::gridmg::GridReport> report() const = 0;
-  virtual bool single() const = 0; /* the precision in use */
-  virtual bool scaled() const = 0; /* by a near null vector */
   virtual double bytes() const = 0;
   virtual PCGridMGParts parts() = 0;
 };

@@ -3,10 +3,7 @@
 
 #include "pc/gridmg/pcgridmg_data.h"
 #include "petsc/ghosts.h"
-#include "petsc/mpi_throws.h"
 #include "petsc/pattern_ranks.h"
-
-#include <petscdmda.h>
 
 #include <algorithm>
 #include <cmath>
@@ -154,13 +151,11 @@ PetscErrorCode PCGridMGDistribution::FindGrid(PC pc, Mat P, Grid *grid) {
   PetscRRBCuts cuts;
   PetscMPIInt ranks;
   PetscBool on_dmda;
-  PetscInt rows;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   PetscCallMPI(MPI_Comm_rank(comm, &rank_));
   PetscCall(MatGetOwnershipRanges(P, &ranges));
-  PetscCall(MatGetSize(P, &rows, nullptr));
   PetscCall(PetscRRBCutsOfDMDA(pc, pc->pmat, PETSC_FALSE, grid, &cuts, &on_dmda));
   natural_ = !on_dmda;
   if (on_dmda) {
@@ -325,14 +320,12 @@ PetscErrorCode PCGridMGDistribution::ToWanted(const PetscScalar *rows, PetscScal
 
 PetscErrorCode PCGridMGDistribution::WhyForeign(PC pc, Mat P, std::string *why) const {
   const Shape whole = boxes_.whole();
+  const PetscInt first = ranges_[(std::size_t)rank_], *columns;
   PetscRRBTrouble trouble;
   RankRows rows;
-  PetscInt first;
-  const PetscInt *columns;
   Mat block[2];
 
   PetscFunctionBegin;
-  PetscCall(MatGetOwnershipRange(P, &first, nullptr));
   PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], &columns));
   PetscCall(PetscRRBRankRowsGet(P, PETSC_FALSE, &rows));
   PetscRRBCatch(say, &trouble, [&]() -> PetscErrorCode {

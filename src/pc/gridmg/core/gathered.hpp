@@ -34,10 +34,8 @@ public:
     std::vector<index_t> places;
     for (int rank = 0; rank < ranks.count(); ++rank) {
       const Sizes n = cuts.sizes(rank);
-      for (index_t k = 0; k < n[2]; ++k)
-        for (index_t j = 0; j < n[1]; ++j)
-          for (index_t i = 0; i < n[0]; ++i)
-            places.push_back(layout.place(cuts.first(rank, 0) + i, cuts.first(rank, 1) + j, cuts.first(rank, 2) + k));
+      const index_t x = cuts.first(rank, 0), y = cuts.first(rank, 1), z = cuts.first(rank, 2);
+      each_point(n, [&](const Point &p) { places.push_back(layout.place(x + p.a[0], y + p.a[1], z + p.a[2])); });
       counts_.push_back(n[0] * n[1] * n[2]);
     }
     for (int q = 0; q < 3; ++q) first_[q] = cuts.first(ranks.rank(), q);

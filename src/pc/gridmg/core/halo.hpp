@@ -148,19 +148,16 @@ public:
   }
 
   void prepare(rrb::Ranks &ranks) const { ranks.prepare(plan_); }
-  template <class T> void fill(const Backend &on, rrb::Ranks &ranks, const Field<T> &f) const {
-    fill(on, ranks, f, ValueAt<T>{f.p});
-  }
-  // value(place): what others get of a rank's own point, whatever the field has there
-  template <class T, class Value>
-  void fill(const Backend &on, rrb::Ranks &ranks, const Field<T> &f, const Value &value) const {
-    exchange<T, 1>(on, ranks, {f}, {value});
-  }
-  // of as many fields as it was made for
+  // Of as many fields as it was made for.
   template <class T, int N> void fill(const Backend &on, rrb::Ranks &ranks, const Field<T> (&f)[N]) const {
     ValueAt<T> value[N];
     for (int n = 0; n < N; ++n) value[n].field = f[n].p;
     exchange<T, N>(on, ranks, f, value);
+  }
+  // Of one; value(place): what others get of a rank's own point, whatever the field has there.
+  template <class T, class Value>
+  void fill(const Backend &on, rrb::Ranks &ranks, const Field<T> &f, const Value &value) const {
+    exchange<T, 1>(on, ranks, {f}, {value});
   }
   std::size_t bytes() const { return places_.bytes() + packed_.bytes(); }
 

@@ -52,11 +52,10 @@ public:
       L &level = level_at(l, here, use);
       if (level.smooth) set_smoother(on_, level, *A, scale);
       if (level.direction < 0) break;
-      A = coarsen(l, here, level, *A);
+      A = coarsen(here, level, *A);
     }
     groups_ = choice.groups;
     levels_.resize(l + 1);
-    matrices_.resize(l);
     coarsest_ = A;
     complete_ = true;
     return true;
@@ -74,7 +73,7 @@ public:
       const Backend &aside = aside_.after(on_); // the next grid needs neither
       if (level.chosen) strength_.start(aside, A->get(), level.shape, int(l));
       if (level.smooth) set_smoother(dealt_.ranks ? on_ : aside, level, *A, scale);
-      if (level.direction >= 0) A = coarsen(l, here, level, *A);
+      if (level.direction >= 0) A = coarsen(here, level, *A);
     }
     aside_.join(on_);
   }
@@ -99,7 +98,6 @@ public:
 
   std::size_t bytes() const {
     std::size_t n = finest_.bytes() + shares_.bytes() + halos_.bytes();
-    for (const auto &m : matrices_) n += m->bytes();
     for (const auto &l : levels_) n += l->bytes();
     return n;
   }
@@ -195,24 +193,22 @@ protected:
             on.for_each(across(level, q),
                         Pivots<T>{A.get(), level.pivots(i), level.r(), q, level.shape.n[q], scale, part});
           },
-          [&] { level.faces->fill(on_, *dealt_.ranks, level.r()); });
+          [&] { level.faces->fill(on_, *dealt_.ranks, {level.r()}); });
     }
   }
 
   // here: the level's cuts, and then those of what is returned
-  const MatrixArrays<Backend> *coarsen(std::size_t l, Cuts &here, L &level, const MatrixArrays<Backend> &A) {
+  const MatrixArrays<Backend> *coarsen(Cuts &here, L &level, const MatrixArrays<Backend> &A) {
     const Layout pairs = level.share_layout();
     const int q = level.direction;
     Cuts between; // shares are read across lines
     dealt_.together([&] {
       between = level.cuts.coarser(q, true), here = level.cuts.coarser(q);
       const Sizes n = here.sizes(dealt_.rank());
-      if (matrices_.size() <= l) matrices_.push_back(std::make_unique<MatrixArrays<Backend>>());
-      if (matrices_[l]->layout().n != n) *matrices_[l] = MatrixArrays<Backend>(Layout(n));
+      if (level.coarse.layout().n != n) level.coarse = MatrixArrays<Backend>(Layout(n));
       if (shares_.size() < std::size_t(2 * pairs.size())) shares_.resize(2 * pairs.size());
     });
-    const MatrixArrays<Backend> &to = *matrices_[l];
-    const Matrix made = to.get();
+    const Matrix made = level.coarse.get();
     const Transfer<double> by = level.transfer(shares_.data());
     const Transfer<T> rounded = level.transfer();
     Shape of_pairs = level.shape;
@@ -225,7 +221,7 @@ protected:
       on_.for_each_point(coarse.halves_of_both(), Coarsen<decltype(direction)::value>{A.get(), made, by});
     });
     fill_around(here, coarse, {made.w[0], made.w[1], made.w[2], made.e});
-    return &to;
+    return &level.coarse;
   }
 
   // --- what is around a grid: its own other side where it goes around, and other ranks' points ---
@@ -271,8 +267,7 @@ protected:
   const Shape shape_;
   Halos<Backend> halos_;
   MatrixArrays<Backend> finest_;
-  std::vector<std::unique_ptr<MatrixArrays<Backend>>> matrices_; // of the coarser grids
-  typename Backend::template Array<double> shares_;              // of the grid that is coarsened
+  typename Backend::template Array<double> shares_; // of the grid that is coarsened
   const MatrixArrays<Backend> *coarsest_ = nullptr;
   std::vector<std::unique_ptr<L>> levels_;
   Strength<Backend> strength_;

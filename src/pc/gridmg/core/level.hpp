@@ -67,6 +67,7 @@ template <class Backend, class T> struct Level : Use {
   const Shape shape; // of this rank's part
   const Layout layout;
   Array<T> matrix, vectors, shares;
+  MatrixArrays<Backend> coarse; // the matrix of the next grid
   // of several ranks, NULL on one: what is around the box on its faces, and on all sides; where it is red_black() of one colour, too
   const Halo<Backend> *faces = nullptr, *around = nullptr, *faces_of[2] = {nullptr, nullptr}, *red_around = nullptr;
 
@@ -107,7 +108,7 @@ template <class Backend, class T> struct Level : Use {
             shape.more_before[direction],
             shape.more_after[direction]};
   }
-  std::size_t bytes() const { return matrix.bytes() + vectors.bytes() + shares.bytes(); }
+  std::size_t bytes() const { return matrix.bytes() + vectors.bytes() + shares.bytes() + coarse.bytes(); }
 };
 
 } // namespace petscrrb::gridmg

@@ -116,14 +116,18 @@ public:
   static constexpr index_t most = 20000; // its factor takes some 100 MB then
 
   void refresh(const Host &, const Shape &x, const Matrix &A, double null_inverse) {
-    if (x.n != rows_.shape().n) {
+    if (x.n != shape_.n) {
       CoarsestRows rows(x);
       inverse_.setup(rows.ia, rows.ja, dense::Inverse::cholesky);
       vector_.resize(x.points());
-      rows_ = std::move(rows);
+      ia_ = std::move(rows.ia), ja_ = std::move(rows.ja);
+      values_.resize(ja_.size() + vector_.size());
+      shape_ = x;
     }
-    rows_.take(A);
-    failed_ = inverse_.refresh(rows_.a.data(), rows_.excess.data(), null_inverse).unknown >= 0;
+    double *excess = values_.data() + ja_.size();
+    const TakeRow take{A, {x.n[0], x.n[1], x.n[2]}, ia_.data(), ja_.data(), values_.data(), excess};
+    for (int i = 0; i < int(vector_.size()); ++i) take(i);
+    failed_ = inverse_.refresh(values_.data(), excess, null_inverse).unknown >= 0;
   }
   bool enqueues() const { return false; }
   void finish(const Host &, bool &failed, int &null_directions) const {
@@ -131,17 +135,21 @@ public:
   }
   // x = from times the inverse times b
   template <class T> void solve(const Host &on, const Field<T> &b, const Field<T> &x, double from) {
-    const Shape &n = rows_.shape();
-    on.for_each_point(n.all(), Store<T>{b, vector_.data(), nullptr, 1.0, n.n[0], n.n[1]});
+    const Range3 points = shape_.all();
+    on.for_each_point(points, Store<T>{b, vector_.data(), nullptr, 1.0, points.n[0], points.n[1]});
     inverse_.apply(vector_.data());
-    on.for_each_point(n.all(), Load<T>{vector_.data(), x, nullptr, from, n.n[0], n.n[1]});
+    on.for_each_point(points, Load<T>{vector_.data(), x, nullptr, from, points.n[0], points.n[1]});
   }
-  double bytes() const { return inverse_.bytes() + double(vector_.size() * sizeof(double)) + rows_.bytes(); }
+  double bytes() const {
+    return inverse_.bytes() + double((vector_.size() + values_.size()) * sizeof(double)) +
+           double((ia_.size() + ja_.size()) * sizeof(int));
+  }
 
 private:
-  CoarsestRows rows_;
+  Shape shape_;
+  std::vector<int> ia_, ja_;
+  std::vector<double> values_, vector_; // values_: with the excesses behind them
   dense::ProfileInverse inverse_;
-  std::vector<double> vector_;
   bool failed_ = false;
 };
 
