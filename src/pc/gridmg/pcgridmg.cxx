@@ -111,14 +111,8 @@ static PetscErrorCode CreateBackend(PetscBool device, std::unique_ptr<PCGridMGBa
 /* --- set-up --- */
 
 static gridmg::Options Options(const PC_GridMG *mg) {
-  gridmg::Options o;
-
-  o.coarsening = (gridmg::Coarsening)mg->coarsening;
-  o.smoother = (gridmg::Smoother)mg->smoother;
-  o.smooths = (int)mg->smooths;
-  o.grids = (int)mg->grids;
-  o.coarse_size = mg->coarse_size;
-  return o;
+  return {(gridmg::Coarsening)mg->coarsening, (gridmg::Smoother)mg->smoother, (int)mg->smooths, (int)mg->grids,
+          mg->coarse_size};
 }
 
 static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {

@@ -102,9 +102,10 @@ private:
     for_each_part(
         level, q, true,
         [&](const PartOfLines &part) {
-          if (!part.first) on_.for_each(across(level, q), BeginLines<T>{level.r(), level.x(), q});
+          if (!part.first) on_.for_each(across(level, q), CarryLines<T>{{}, level.r(), level.x(), q, -1});
           relax(part, true, false);
-          on_.for_each(across(level, q), EndLines<T>{level.pivots(line), level.x(), level.r(), q, level.shape.n[q]});
+          on_.for_each(across(level, q),
+                       CarryLines<T>{level.pivots(line), level.x(), level.r(), q, level.shape.n[q] - 1});
         },
         [&] { level.faces->fill(on_, *dealt_.ranks, {level.r()}); });
     for_each_part(
