@@ -30,8 +30,8 @@ public:
   static constexpr double null_inverse = 0.25;
 
   explicit Solver(const Problem &p, SubstructuredInverse::Launch launch = SubstructuredInverse::Launch::automatic)
-      : coarse_(p.size(), p.ia.data(), p.ja.data(), p.x.data(), p.y.data(), p.shape, launch), r_(p.size()),
-        z_(p.size()), a_(p.a.size()), excess_(p.size()) {
+      : coarse_({p.ia, p.ja, p.x, p.y, p.shape}, launch), r_(p.size()), z_(p.size()), a_(p.a.size()),
+        excess_(p.size()) {
     cuda::check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
     refresh(p);
   }

@@ -3,8 +3,6 @@
 
 #include "dense/cuda/apply.cuh"
 
-#include <cooperative_groups.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -58,45 +56,29 @@ TEST_F(CoarseUse, InAGraph) {
 
 __global__ void apply_once(dense::View view, const double *r, double *z) {
   extern __shared__ double shared[];
-  dense::apply_by_team(view, r, z, true, shared, cooperative_groups::this_thread_block());
+  dense::apply_by_block(view, r, z, shared);
 }
 
-__global__ void apply_by_cluster(dense::View view, const double *r, double *z) {
-#if __CUDA_ARCH__ >= 900
-  extern __shared__ double shared[];
-  dense::apply_by_team(view, r, z, true, shared, cooperative_groups::this_cluster());
-#endif
-}
-
-// A cluster of that many thread blocks; 0: a thread block without cluster.
-void apply_in_kernel(const Solver &solver, const double *r, double *z, int cluster, int threads) {
+void apply_in_kernel(const Solver &solver, const double *r, double *z, int threads) {
   const auto &view = solver.coarse().view();
-  cudaLaunchAttribute attribute = {};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = cluster, attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-  cudaLaunchConfig_t how = {};
-  how.gridDim = dim3(std::max(cluster, 1)), how.blockDim = dim3(threads), how.stream = solver.stream();
-  how.dynamicSmemBytes = dense::team_values(view) * sizeof(double);
-  how.attrs = &attribute, how.numAttrs = cluster > 0;
-  cuda::check(cudaLaunchKernelEx(&how, cluster ? apply_by_cluster : apply_once, view, r, z), "apply in a kernel");
+  apply_once<<<1, threads, view.pitch * sizeof(double), solver.stream()>>>(view, r, z);
+  cuda::check_launch("apply in a kernel");
 }
 
+// Without components that may be singular nothing is pinned.
 TEST_F(CoarseUse, InAKernel) {
-  cudaFuncAttributes by_cluster;
-  cuda::check(cudaFuncGetAttributes(&by_cluster, apply_by_cluster), "cudaFuncGetAttributes");
-  for (const GridShape &shape : {GridShape{5, 5, false, false, 1}, {32, 32, false, false, 1}, {40, 40, true, true, 2}})
-    for (double excess : {0.0, 0.01}) {
-      const Problem p = make_problem(
-          shape, [&](int, int) { return random.uniform(0.5, 2); }, [&](int) { return excess; });
-      Solver solver(p);
-      const Vector r = random.vector(p.size()), expected = solver.apply(r);
-      for (const auto &[cluster, threads] : {std::pair{0, 96}, {0, 1024}, {2, 256}, {8, 512}}) {
-        if (cluster && by_cluster.ptxVersion < 90) continue;
-        solver.write(solver.r(), r);
-        apply_in_kernel(solver, solver.r().data(), solver.r().data(), cluster, threads);
-        EXPECT_LE(distance(solver.read(solver.r()), expected), 1e-12 * norm(expected));
-      }
+  for (const GridShape &shape :
+       {GridShape{5, 5, false, false, 1}, {32, 32, false, false, 1}, {40, 40, true, true, 2}}) {
+    const Problem p = make_problem(
+        shape, [&](int, int) { return random.uniform(0.5, 2); }, [](int) { return 0.01; });
+    Solver solver(p);
+    const Vector r = random.vector(p.size()), expected = solver.apply(r);
+    for (const int threads : {96, 1024}) {
+      solver.write(solver.r(), r);
+      apply_in_kernel(solver, solver.r().data(), solver.r().data(), threads);
+      EXPECT_LE(distance(solver.read(solver.r()), expected), 1e-12 * norm(expected));
     }
+  }
 }
 
 // Median time of f on the stream, in microseconds.
@@ -158,26 +140,22 @@ TEST_F(CoarseUse, DISABLED_Times) {
       const double components = in_graph(stream, 10, [&] { dense::find_components(view, a, excess, 0.0, stream); });
       const double blocks = in_graph(stream, 10, [&] { dense::eliminate_blocks(view, a, stream); });
       const int resident = dense::resident_blocks();
-      const auto starts =
-          dense::Schedule({p.size(), p.ia.data(), p.ja.data(), p.x.data(), p.y.data(), shape}).phase_start;
+      const auto starts = dense::Schedule({p.ia, p.ja, p.x, p.y, shape}).phase_start;
       const double inverse = in_graph(stream, 2, [&] { dense::invert_separators(view, starts, resident, stream); });
       const double nulls = in_graph(stream, 10, [&] { dense::find_null_directions(view, stream); });
       solver.refresh();
       const double apply =
           in_graph(stream, 20, [&] { solver.coarse().apply(solver.r().data(), solver.z().data(), stream); });
-      const auto in_kernel = [&](int cluster) {
-        return in_graph(stream, 2,
-                        [&] { apply_in_kernel(solver, solver.r().data(), solver.z().data(), cluster, 1024); });
-      };
+      const double in_kernel =
+          in_graph(stream, 2, [&] { apply_in_kernel(solver, solver.r().data(), solver.z().data(), 1024); });
       std::printf(
           "%3d x %-3d reach %d %s%s n %4d blocks %2d rows %4d phases %2zu bytes %8zu | setup %4.1f ms refresh %6.1f us "
           "(per phase "
           "%6.1f; "
-          "components %5.1f blocks %5.1f inverse %5.1f null %5.1f) apply %5.2f us, by a block %6.1f us, a cluster of 8 "
-          "%5.1f us\n",
+          "components %5.1f blocks %5.1f inverse %5.1f null %5.1f) apply %5.2f us, by a block %6.1f us\n",
           shape.nx, shape.ny, shape.reach, shape.periodic_x ? "periodic " : "", singular ? "singular" : "", p.size(),
           view.blocks, view.pitch, starts.size() - 1, solver.coarse().bytes(), setup, refresh, by_phases, components,
-          blocks, inverse, nulls, apply, in_kernel(0), in_kernel(8));
+          blocks, inverse, nulls, apply, in_kernel);
     }
 }
 

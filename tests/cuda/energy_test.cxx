@@ -43,8 +43,8 @@ public:
     core_ = rrb::make_factorization(on_, extent, {c.levels, c.storage_grids, c.block, c.amli_grid}, c.precision);
     const auto &b = core_->last_block();
     last_ = std::make_unique<dense::SubstructuredInverse>(
-        int(b.size()), ints(b.ia).data(), ints(b.ja).data(), ints(b.x).data(), ints(b.y).data(),
-        dense::GridShape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic, b.skew ? 2 : 1});
+        dense::Substructure(ints(b.ia), ints(b.ja), ints(b.x), ints(b.y),
+                            {int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic, b.skew ? 2 : 1}));
     factor(c);
   }
   DeviceRRB(const DeviceRRB &) = delete;

@@ -41,8 +41,8 @@ struct Factored {
     const auto &b = core->last_block();
     const auto ints = [](const auto &from) { return std::vector<int>(from.begin(), from.end()); };
     last = std::make_unique<dense::SubstructuredInverse>(
-        int(b.size()), ints(b.ia).data(), ints(b.ja).data(), ints(b.x).data(), ints(b.y).data(),
-        dense::GridShape{int(b.grid.x.n), int(b.grid.y.n), false, false, b.skew ? 2 : 1});
+        dense::Substructure(ints(b.ia), ints(b.ja), ints(b.x), ints(b.y),
+                            {int(b.grid.x.n), int(b.grid.y.n), false, false, b.skew ? 2 : 1}));
     core->refresh(stencil(prepared), {c.omega, c.both});
     last->refresh(core->last_values(), core->last_excess(), 0.0, on.stream);
     EXPECT_TRUE(core->outcome().ok);

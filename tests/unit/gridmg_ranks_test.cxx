@@ -1,6 +1,6 @@
 // Multigrid on boxes of simulated ranks: M is that of one rank, whatever the cuts.
 #include "deflation_support.hpp"
-#include "pc/gridmg/ranks/on_boxes.hpp"
+#include "pc/gridmg/core/gridmg.hpp"
 #include "reference/problems3d.hpp"
 #include "simulated_ranks.hpp"
 
@@ -18,13 +18,6 @@ using reference::Vector;
 using support::SimulatedRanks;
 
 namespace {
-
-Grid grid_of(const Grid3D &g) {
-  Grid out;
-  out.dim = 3, out.points = 7;
-  for (int q = 0; q < 3; ++q) out.n[q] = g.n[q], out.periodic[q] = g.periodic[q] && g.n[q] > 2;
-  return out;
-}
 
 Cuts cuts_of(const Grid3D &g, const std::array<std::vector<index_t>, 3> &inner) {
   Cuts cuts;
@@ -168,7 +161,7 @@ TEST(GridMGOnBoxes, IsThatOfOneRank) {
             if (gather_size != 4 && (smooths == 2 || ++turn % 3)) continue;
             gridmg::Options o;
             o.smoother = smoother, o.coarsening = coarsening, o.smooths = smooths, o.coarse_size = 1;
-            const auto one = gridmg::make_gridmg(grid_of(c.g), o, false);
+            const auto one = gridmg::make_gridmg(gridmg::Dealt{nullptr, cuts_of(c.g, {})}, 7, o, false);
             ASSERT_FALSE(one->refresh(rows.csr()).failed);
             Vector expected(r.size());
             one->apply(r.data(), expected.data());
@@ -189,7 +182,7 @@ TEST(GridMGOnBoxes, IsThatOfOneRank) {
             for (std::size_t i = 0; i < grids.size(); ++i) {
               EXPECT_EQ(report[i].n, grids[i].n) << what;
               EXPECT_EQ(report[i].lines, grids[i].lines) << what;
-              dealt += report[i].dealt && report[i].smoothed;
+              dealt += report[i].dealt && report[i].smooth;
             }
             if (gather_size == 4 && smoother != gridmg::Smoother::automatic && coarsening == gridmg::Coarsening::full) {
               EXPECT_EQ(dealt, c.dealt) << what;

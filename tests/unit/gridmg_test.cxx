@@ -17,11 +17,10 @@ using reference::Vector;
 
 namespace {
 
-Grid grid_of(const Grid3D &g) {
-  Grid out;
-  out.dim = 3, out.points = 7;
-  for (int q = 0; q < 3; ++q) out.n[q] = g.n[q], out.periodic[q] = g.periodic[q] && g.n[q] > 2;
-  return out;
+gridmg::Dealt on_one_rank(const Grid3D &g) {
+  gridmg::Shape x;
+  for (std::size_t q = 0; q < 3; ++q) x.n[q] = g.n[q], x.ring[q] = g.periodic[q] && g.n[q] > 2;
+  return {nullptr, gridmg::Cuts::uncut(x)};
 }
 
 gridmg::Options library(const reference::GridMGOptions &o) {
@@ -36,7 +35,7 @@ gridmg::Options library(const reference::GridMGOptions &o) {
 
 std::unique_ptr<gridmg::GridMG> made(const reference::Matrix &A, const Grid3D &g, const reference::GridMGOptions &o,
                                      bool single = false) {
-  auto made = gridmg::make_gridmg(grid_of(g), library(o), single);
+  auto made = gridmg::make_gridmg(on_one_rank(g), 7, library(o), single);
   const gridmg::Findings found = made->refresh(Rows(A).csr());
   EXPECT_EQ(found.read.result(), ReadResult::ok);
   EXPECT_FALSE(found.failed);
@@ -71,7 +70,7 @@ void compare(const reference::Matrix &A, const Grid3D &g, const reference::GridM
   ASSERT_NO_FATAL_FAILURE(expect_near(applied(*single, r), expected.apply(r), 2e-3, words(g, o) + ", single"));
   std::size_t smoothed = 0;
   for (const gridmg::GridReport &grid : M->report())
-    if (grid.smoothed) {
+    if (grid.smooth) {
       ASSERT_LT(smoothed, expected.levels().size()) << words(g, o);
       EXPECT_EQ(grid.lines, expected.levels()[smoothed++].lines) << words(g, o);
     }
@@ -249,7 +248,7 @@ TEST(GridMG, RefusesANegativeDiagonal) {
   const Grid3D g{{4, 4, 4}, {}};
   reference::Matrix A = reference::random_couplings(g, 2, 0.1).A;
   A.row[21][21] = -1;
-  auto M = gridmg::make_gridmg(grid_of(g), {}, true);
+  auto M = gridmg::make_gridmg(on_one_rank(g), 7, {}, true);
   EXPECT_EQ(M->refresh(Rows(A).csr()).read.bad_pivot, 21);
 }
 

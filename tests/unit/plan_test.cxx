@@ -33,7 +33,7 @@ void each_plan(const std::function<void(const Problem &, const Plan &)> &f) {
           SCOPED_TRACE(std::to_string(nx) + " x " + std::to_string(ny) + ", reach " + std::to_string(reach) +
                        (ring_x ? ", ring in x" : "") + (ring_y ? ", ring in y" : ""));
           const Problem p = coarse_test::regular_problem({nx, ny, ring_x, ring_y, reach}, random);
-          f(p, Plan(p.size(), p.ia.data(), p.ja.data(), p.x.data(), p.y.data(), p.shape));
+          f(p, Plan(p.ia, p.ja, p.x, p.y, p.shape));
         }
 }
 

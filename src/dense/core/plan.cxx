@@ -10,28 +10,20 @@ namespace petscrrb::dense {
 
 namespace {
 
-// One side of the grid cut by `cuts` lines of separators: the interval that each point lies in, -1 - i on line i. On a
-// periodic side the first line is at the seam.
+// One side of the grid cut by `cuts` lines of separators; on a periodic one the first line is at the seam.
 struct Side {
-  int n, cuts, intervals, free;
+  bool periodic;
+  int cuts, reach, intervals, free;
 
   Side(int n, int cuts, bool periodic, int reach)
-      : n(n), cuts(cuts), intervals(periodic ? std::max(cuts, 1) : cuts + 1), free(n - reach * cuts) {}
+      : periodic(periodic), cuts(cuts), reach(reach), intervals(periodic ? std::max(cuts, 1) : cuts + 1),
+        free(n - reach * cuts) {}
   bool possible() const { return free >= intervals; }
   int largest() const { return (free + intervals - 1) / intervals; }
-
-  std::vector<int> interval_of_points(bool periodic, int reach) const {
-    std::vector<int> part;
-    for (int i = 0; i < intervals; ++i) {
-      if (cuts && (periodic || i)) part.insert(part.end(), reach, -1 - (periodic ? i : i - 1));
-      part.insert(part.end(), free / intervals + (i < free % intervals), i);
-    }
-    return part;
-  }
 };
 
 // Levels of a side's lines in its bisection, from 0; a ring is cut at its seam and in the middle first.
-std::vector<int> bisection(const Side &side, bool periodic) {
+std::vector<int> bisection(const Side &side) {
   std::vector<int> level(side.cuts, 0);
   const std::function<void(int, int, int)> halve = [&](int first, int end, int depth) {
     if (first >= end) return;
@@ -40,33 +32,30 @@ std::vector<int> bisection(const Side &side, bool periodic) {
     halve(first, middle, depth + 1);
     halve(middle + 1, end, depth + 1);
   };
-  halve(periodic ? 1 : 0, side.cuts, 0);
+  halve(side.periodic ? 1 : 0, side.cuts, 0);
   return level;
 }
 
 constexpr int deepest_of_all = 6; // levels of a dissection
 
-// Of points along a side: on which line, -1: none; and how many lines of levels below `level` lie before.
-class Position {
-public:
-  Position(std::vector<int> part, const std::vector<int> &level_of_line)
-      : part(std::move(part)), level_of_line_(level_of_line) {
-    for (int level = 0; level < deepest_of_all; ++level) {
-      int count = 0;
-      for (std::size_t i = 0; i < this->part.size(); ++i) {
-        before_[level].push_back(count);
-        const int line = -1 - this->part[i];
-        if (line >= 0 && (i == 0 || this->part[i - 1] != this->part[i])) count += level_of_line_[line] < level;
-      }
+// Of points along a side: the interval that each lies in, or -1 and the level of the line that it is on; and how many lines of levels
+// below the l-th lie before.
+struct Points {
+  std::vector<int> interval, level, before[deepest_of_all];
+
+  explicit Points(const Side &side) {
+    const std::vector<int> level_of_line = bisection(side);
+    int lines[deepest_of_all] = {};
+    const auto add = [&](int points, int in, int of_level) {
+      interval.insert(interval.end(), points, in), level.insert(level.end(), points, of_level);
+      for (int l = 0; l < deepest_of_all; ++l)
+        before[l].insert(before[l].end(), points, lines[l]), lines[l] += of_level < l;
+    };
+    for (int i = 0; i < side.intervals; ++i) {
+      if (side.cuts && (side.periodic || i)) add(side.reach, -1, level_of_line[side.periodic ? i : i - 1]);
+      add(side.free / side.intervals + (i < side.free % side.intervals), i, deepest_of_all);
     }
   }
-  int level(int point, int none) const { return part[point] < 0 ? level_of_line_[-1 - part[point]] : none; }
-  int region(int point, int level) const { return before_[level][point]; }
-
-  const std::vector<int> part;
-
-private:
-  std::vector<int> level_of_line_, before_[deepest_of_all];
 };
 
 struct Cuts {
@@ -93,8 +82,10 @@ std::vector<Cuts> candidates(const GridShape &s) {
 
 } // namespace
 
-Plan::Plan(int n, const int *ia, const int *ja, const int *x, const int *y, const GridShape &s)
-    : n_(n), ia_(ia), ja_(ja) {
+Plan::Plan(std::vector<int> starts, std::vector<int> columns, const std::vector<int> &x, const std::vector<int> &y,
+           const GridShape &s)
+    : ia(std::move(starts)), ja(std::move(columns)) {
+  const int n = unknowns();
   if (n > largest_n) throw std::invalid_argument("more unknowns than a device can solve for directly");
   for (int i = 0; i < n; ++i)
     if (ia[i + 1] - ia[i] > largest_row) throw std::invalid_argument("a row of the coarse matrix is too long");
@@ -102,14 +93,15 @@ Plan::Plan(int n, const int *ia, const int *ja, const int *x, const int *y, cons
   if (!n) return;
   for (const Cuts &cuts : candidates(s)) {
     const Side side_x(s.nx, cuts.x, s.periodic_x, s.reach), side_y(s.ny, cuts.y, s.periodic_y, s.reach);
-    const Position px{side_x.interval_of_points(s.periodic_x, s.reach), bisection(side_x, s.periodic_x)};
-    const Position py{side_y.interval_of_points(s.periodic_y, s.reach), bisection(side_y, s.periodic_y)};
+    const Points px(side_x), py(side_y);
     std::vector<int> part(n);
-    for (int i = 0; i < n; ++i)
-      part[i] = px.part[x[i]] < 0 || py.part[y[i]] < 0 ? -1 : py.part[y[i]] * side_x.intervals + px.part[x[i]];
+    for (int i = 0; i < n; ++i) {
+      const int in_x = px.interval[x[i]], in_y = py.interval[y[i]];
+      part[i] = in_x < 0 || in_y < 0 ? -1 : in_y * side_x.intervals + in_x;
+    }
     const auto region = [&](int i, int deepest) {
-      const int level = std::min({px.level(x[i], largest_n), py.level(y[i], largest_n), deepest});
-      return Region{level, px.region(x[i], level), py.region(y[i], level)};
+      const int level = std::min({px.level[x[i]], py.level[y[i]], deepest});
+      return Region{level, px.before[level][x[i]], py.before[level][y[i]]};
     };
     if (!number(part, region)) continue;
     list_separators();
@@ -121,22 +113,16 @@ Plan::Plan(int n, const int *ia, const int *ja, const int *x, const int *y, cons
 // Blocks, their unknowns and entries from the part that each unknown is in. False: they are too large, or not separated.
 bool Plan::number(const std::vector<int> &part, const RegionOf &region) {
   std::vector<std::vector<int>> members(*std::max_element(part.begin(), part.end()) + 1);
-  std::vector<int> unknowns; // separators
+  std::vector<int> separators;
   blocks.clear(), nodes.clear(), entries.clear();
   block_of_condensed.clear();
   factors = transposed = schurs = condensed = 0;
-  entries.reserve(2 * std::size_t(ia_[n_]));
-  separator_of_.assign(n_, -1);
-  for (int i = 0; i < n_; ++i) {
-    if (part[i] >= 0) {
-      members[part[i]].push_back(i);
-      continue;
-    }
-    unknowns.push_back(i);
-  }
-  order_separators(unknowns, region);
+  entries.reserve(2 * ja.size());
+  separator_of_.assign(unknowns(), -1);
+  for (int i = 0; i < unknowns(); ++i) (part[i] >= 0 ? members[part[i]] : separators).push_back(i);
+  order_separators(separators, region);
   members.erase(std::remove_if(members.begin(), members.end(), [](const auto &m) { return m.empty(); }), members.end());
-  block_of_.assign(n_, -1), place_.assign(n_, -1);
+  block_of_.assign(unknowns(), -1), place_.assign(unknowns(), -1);
   for (std::size_t b = 0; b < members.size(); ++b)
     for (std::size_t k = 0; k < members[b].size(); ++k)
       block_of_[members[b][k]] = int(b), place_[members[b][k]] = int(k);
@@ -147,13 +133,13 @@ bool Plan::number(const std::vector<int> &part, const RegionOf &region) {
 }
 
 // The nested dissection of fewest phases that does not enlarge the matrix by much: regions are padded to whole tiles.
-void Plan::order_separators(const std::vector<int> &unknowns, const RegionOf &region) {
+void Plan::order_separators(const std::vector<int> &separators, const RegionOf &region) {
   std::size_t allowed = 0;
   DissectionOrder best;
   for (int deepest = 0; deepest < deepest_of_all; ++deepest) {
     std::vector<Region> regions;
-    for (int i : unknowns) regions.push_back(region(i, deepest));
-    DissectionOrder order = dissection_order(unknowns, regions);
+    for (int i : separators) regions.push_back(region(i, deepest));
+    DissectionOrder order = dissection_order(separators, regions);
     if (!deepest) allowed = std::max(order.rows.size() + 2 * panel, order.rows.size() * 27 / 25);
     if (order.rows.size() <= allowed && (!deepest || order.phases < best.phases)) best = std::move(order);
   }
@@ -166,8 +152,8 @@ bool Plan::fill_block(int b, const std::vector<int> &members) {
   Block block{};
   std::vector<int> ring;
   for (int i : members)
-    for (int p = ia_[i]; p < ia_[i + 1]; ++p) {
-      const int j = ja_[p], s = separator_of_[j];
+    for (int p = ia[i]; p < ia[i + 1]; ++p) {
+      const int j = ja[p], s = separator_of_[j];
       if (s < 0 && block_of_[j] != b) return false;
       if (s >= 0 && std::exchange(ring_of_[s], b) != b) ring.push_back(s);
     }
@@ -182,9 +168,9 @@ bool Plan::fill_block(int b, const std::vector<int> &members) {
   std::vector<Entry> of_ring;
   for (int row = 0; row < block.interior; ++row) {
     const auto first = long(entries.size());
-    for (int p = ia_[members[row]]; p < ia_[members[row] + 1]; ++p) {
-      const int s = separator_of_[ja_[p]];
-      const int column = s < 0 ? place_[ja_[p]] : block.interior + ring_place_[s];
+    for (int p = ia[members[row]]; p < ia[members[row] + 1]; ++p) {
+      const int s = separator_of_[ja[p]];
+      const int column = s < 0 ? place_[ja[p]] : block.interior + ring_place_[s];
       entries.push_back({p, 256 * row + column});
       if (s >= 0) of_ring.push_back({p, 256 * column + row});
     }
@@ -211,8 +197,8 @@ bool Plan::fill_block(int b, const std::vector<int> &members) {
 
 void Plan::list_separators() {
   for (int i : separator) {
-    for (int p = i < 0 ? 0 : ia_[i]; p < (i < 0 ? 0 : ia_[i + 1]); ++p)
-      if (separator_of_[ja_[p]] >= 0) row_entries.push_back({p, separator_of_[ja_[p]]});
+    for (int p = i < 0 ? 0 : ia[i]; p < (i < 0 ? 0 : ia[i + 1]); ++p)
+      if (separator_of_[ja[p]] >= 0) row_entries.push_back({p, separator_of_[ja[p]]});
     row_start.push_back(int(row_entries.size()));
   }
   std::vector<std::vector<std::pair<int, int>>> touched(pitch());
@@ -228,10 +214,5 @@ void Plan::list_separators() {
       touching_place[k * pitch() + s] = touched[s][k].second;
     }
 }
-
-Substructure::Substructure(std::vector<int> ia, std::vector<int> ja, const std::vector<int> &x,
-                           const std::vector<int> &y, const GridShape &shape)
-    : ia_(std::move(ia)), ja_(std::move(ja)), plan(n(), ia_.data(), ja_.data(), x.data(), y.data(), shape),
-      schedule(plan) {}
 
 } // namespace petscrrb::dense

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 namespace petscrrb::dense {
@@ -56,10 +57,14 @@ struct DissectionOrder {
 DissectionOrder dissection_order(const std::vector<int> &separators, const std::vector<Region> &regions);
 
 struct Plan {
-  // Throws std::invalid_argument where the pattern is not one of couplings within reach on the grid.
-  Plan(int n, const int *ia, const int *ja, const int *x, const int *y, const GridShape &shape);
+  // Of a matrix (sorted columns, symmetric, diagonal present), and where each of its unknowns stands on the grid. Throws
+  // std::invalid_argument where the pattern is not one of couplings within reach there.
+  Plan(std::vector<int> starts, std::vector<int> columns, const std::vector<int> &x, const std::vector<int> &y,
+       const GridShape &shape);
 
-  int unknowns() const { return n_; }
+  const std::vector<int> ia, ja;
+
+  int unknowns() const { return int(ia.size()) - 1; }
   int pitch() const { return int(separator.size()); } // rows of the separators' matrix
 
   std::vector<Block> blocks;
@@ -83,8 +88,6 @@ private:
   bool fill_block(int b, const std::vector<int> &members);
   void list_separators();
 
-  int n_;
-  const int *ia_, *ja_;
   std::vector<int> block_of_, place_, separator_of_; // of each unknown, or -1; its place among the block's
   // of each row of the separators' matrix: the last block that it is around, and its place in that one's ring
   std::vector<int> ring_of_, ring_place_;
@@ -121,19 +124,12 @@ struct Schedule {
   int phases() const { return int(phase_start.size()) - 1; }
 };
 
-// All that is made of a pattern on the host: of n unknowns (sorted columns, symmetric, diagonal present), and where each stands on the grid.
+// All that is made of a pattern on the host.
 struct Substructure {
   Substructure(std::vector<int> ia, std::vector<int> ja, const std::vector<int> &x, const std::vector<int> &y,
-               const GridShape &);
+               const GridShape &shape)
+      : plan(std::move(ia), std::move(ja), x, y, shape), schedule(plan) {}
 
-  int n() const { return int(ia_.size()) - 1; }
-  const std::vector<int> &ia() const { return ia_; }
-  const std::vector<int> &ja() const { return ja_; }
-
-private:
-  const std::vector<int> ia_, ja_;
-
-public:
   const Plan plan;
   const Schedule schedule;
 };

@@ -6,9 +6,6 @@
 
 namespace petscrrb::dense {
 
-// Shared memory of each thread block of apply_by_team, in values.
-inline __host__ __device__ int team_values(const View &s) { return s.pitch; }
-
 // The sum of all threads' values, in a fixed order, known to all.
 __device__ inline double block_sum(double value) {
   __shared__ double part[32];
@@ -125,16 +122,11 @@ private:
   double2 ahead_[Ahead];
 };
 
-// z = the inverse times r by a team of cooperative groups (a thread block, a cluster, a grid) of whole warps; correct false: by the
-// pinned matrix alone. z may be r; r must be there before, z is there after a barrier of the team.
-template <class Team>
-__device__ void apply_by_team(const View &s, const double *r, double *z, bool correct, double *shared, Team team) {
-  const int rank = int(team.thread_rank()), threads = int(team.num_threads());
-  const int blocks = threads / int(blockDim.x), block = rank / int(blockDim.x);
-  correct = correct && s.state->any;
-  if (correct)
-    for (int c = block; c < s.state->handled; c += blocks) component_dots(s, c, r);
-  for (int q = rank; q < s.condensed_size; q += threads) { // the blocks' inverses, and their couplings to the rings
+// z = the inverse of the pinned matrix times r by a thread block of whole warps; shared: room for s.pitch values. z may be r; r must be there
+// for all threads before, as z is afterwards.
+__device__ inline void apply_by_block(const View &s, const double *r, double *z, double *shared) {
+  const int thread = int(threadIdx.x), threads = int(blockDim.x);
+  for (int q = thread; q < s.condensed_size; q += threads) { // the blocks' inverses, and their couplings to the rings
     const Block &b = s.block[s.block_of_condensed[q]];
     const int size = b.interior + b.ring, *nodes = s.nodes + b.nodes;
     const double *factor = s.factors + b.factor + q - b.condensed;
@@ -143,16 +135,16 @@ __device__ void apply_by_team(const View &s, const double *r, double *z, bool co
     for (int i = 0; i < b.interior; ++i) sum = fma(factor[i * size], r[nodes[i]], sum);
     s.condensed[q] = sum;
   }
-  team.sync();
-  Gather<1>(s).put(r, shared);
-  for (int p = rank / 32; p < s.pitch; p += threads / 32) {
-    const double value = RowProduct<4>(s, p).times(shared);
-    if (threadIdx.x % 32 == 0) s.solution[p] = value;
-  }
-  team.sync();
-  for (int p = threadIdx.x; p < s.pitch; p += blockDim.x) shared[p] = s.solution[p];
   __syncthreads();
-  for (int q = rank; q < s.condensed_size; q += threads) {
+  Gather<1>(s).put(r, shared);
+  for (int p = thread / 32; p < s.pitch; p += threads / 32) {
+    const double value = RowProduct<4>(s, p).times(shared);
+    if (thread % 32 == 0) s.solution[p] = value;
+  }
+  __syncthreads();
+  for (int p = thread; p < s.pitch; p += threads) shared[p] = s.solution[p];
+  __syncthreads();
+  for (int q = thread; q < s.condensed_size; q += threads) {
     const Block &b = s.block[s.block_of_condensed[q]];
     const int i = q - b.condensed, *nodes = s.nodes + b.nodes, *ring = nodes + b.interior;
     if (i >= b.interior) continue;
@@ -160,13 +152,11 @@ __device__ void apply_by_team(const View &s, const double *r, double *z, bool co
     double sum = s.condensed[q];
 #pragma unroll 8
     for (int k = 0; k < b.ring; ++k) sum = fma(-transposed[k * b.interior], shared[ring[k]], sum);
-    z[nodes[i]] = correct ? corrected(s, nodes[i], sum) : sum;
+    z[nodes[i]] = sum;
   }
-  for (int p = rank; p < s.pitch; p += threads) {
-    const int node = s.separator[p];
-    if (node >= 0) z[node] = correct ? corrected(s, node, shared[p]) : shared[p];
-  }
-  team.sync();
+  for (int p = thread; p < s.pitch; p += threads)
+    if (s.separator[p] >= 0) z[s.separator[p]] = shared[p];
+  __syncthreads();
 }
 
 } // namespace petscrrb::dense

@@ -95,17 +95,13 @@ DenseInverse::DenseInverse(const SparseView &pattern, Inverse type, std::shared_
 
 NullView DenseInverse::null() const {
   int *i = integers_.data();
-  return {n_, i, i + n_, doubles_.data(), most_.data(), i + 2 * n_, &found_.data()->null_directions};
+  double *d = doubles_.data();
+  return {n_, i, i + n_, d, most_.data(), i + 2 * n_, d + n_, d + 2 * n_, &found_.data()->null_directions};
 }
 
 void DenseInverse::fill(cudaStream_t stream) {
   cuda::check(cudaMemsetAsync(matrix_.data(), 0, matrix_.bytes(), stream), "cudaMemsetAsync");
   cuda::for_rows("E", n_, Fill{e_, null().pin, matrix_.data(), pitch_}, stream);
-}
-
-void DenseInverse::sweep_whole(cudaStream_t stream) {
-  fill(stream);
-  inverse_ = sweep(matrix_.data(), work_.data(), tiles_.data(), pitch_, n_, &found_.data()->factor, stream);
 }
 
 void DenseInverse::sweep_black(cudaStream_t stream) {
@@ -117,34 +113,35 @@ void DenseInverse::sweep_black(cudaStream_t stream) {
   add_red(e_, colours_, pin, schur, schur_pitch_, matrix_.data(), pitch_, stream);
 }
 
+void DenseInverse::factor(cudaStream_t stream) {
+  const cusolverDnHandle_t solver = library_->solver(stream);
+  const int pitch = int(pitch_), work = int(work_.size());
+  check(cusolverDnDpotrf(solver, CUBLAS_FILL_MODE_LOWER, n_, matrix_.data(), pitch, work_.data(), work,
+                         &found_.data()->factor),
+        "potrf");
+  if (type_ != Inverse::explicit_inverse) return;
+  check(cusolverDnDpotri(solver, CUBLAS_FILL_MODE_LOWER, n_, matrix_.data(), pitch, work_.data(), work,
+                         &found_.data()->inverse),
+        "potri");
+  const unsigned tiles = unsigned(n_ - 1) / part_side + 1;
+  mirror<<<dim3(tiles, tiles), dim3(part_side, part_rows), 0, stream>>>(matrix_.data(), pitch_, n_);
+  cuda::check_launch("inverse of E");
+}
+
 void DenseInverse::refresh(const double *a, const double *excess, double null_inverse, cudaStream_t stream) {
   if (!n_) return;
   e_.a = a, e_.excess = excess;
-  const NullView null = this->null();
-  const int pitch = int(pitch_), work = int(work_.size());
-  find_null_components(e_, null, stream);
-  if (swept_) {
-    if (colours_.blacks)
-      sweep_black(stream);
-    else
-      sweep_whole(stream);
+  find_null_components(e_, null(), stream);
+  if (swept_ && colours_.blacks) {
+    sweep_black(stream);
   } else {
     fill(stream);
-    const cusolverDnHandle_t solver = library_->solver(stream);
-    check(cusolverDnDpotrf(solver, CUBLAS_FILL_MODE_LOWER, n_, matrix_.data(), pitch, work_.data(), work,
-                           &found_.data()->factor),
-          "potrf");
-    if (type_ == Inverse::explicit_inverse)
-      check(cusolverDnDpotri(solver, CUBLAS_FILL_MODE_LOWER, n_, matrix_.data(), pitch, work_.data(), work,
-                             &found_.data()->inverse),
-            "potri");
-    const unsigned tiles = unsigned(n_ - 1) / part_side + 1;
-    if (type_ == Inverse::explicit_inverse)
-      mirror<<<dim3(tiles, tiles), dim3(part_side, part_rows), 0, stream>>>(matrix_.data(), pitch_, n_);
-    cuda::check_launch("inverse of E");
+    if (swept_)
+      inverse_ = sweep(matrix_.data(), work_.data(), tiles_.data(), pitch_, n_, &found_.data()->factor, stream);
+    else
+      factor(stream);
   }
-  if (type_ == Inverse::explicit_inverse)
-    project_inverse(null, null_inverse, inverse_, pitch_, doubles_.data() + n_, doubles_.data() + 2 * n_, stream);
+  if (type_ == Inverse::explicit_inverse) project_inverse(null(), null_inverse, inverse_, pitch_, stream);
   cuda::bring(host_found_, found_.data(), 1, stream);
 }
 

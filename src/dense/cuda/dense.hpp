@@ -13,13 +13,6 @@
 
 namespace petscrrb::dense {
 
-// In device memory.
-struct SparseView {
-  int n;
-  const int *ia, *ja;       // sorted columns, symmetric, diagonal present
-  const double *a, *excess; // excess: row sums, exact where they are 0
-};
-
 // Handles of cuSOLVER and cuBLAS, which take long to make.
 class DenseLibrary : NotCopied {
 public:
@@ -43,6 +36,7 @@ struct NullView {
   double *pin; // what is added to the diagonal: at one unknown of each singular component, which makes it regular
   unsigned long long *most; // scratch: largest diagonal of a component, at the root
   int *place;               // scratch: where that is
+  double *u, *gamma;        // scratch of project_inverse(); gamma: at the root
   int *components;          // how many are singular
 
   __device__ bool is_singular(int i) const { return size[root[i]] > 0; }
@@ -51,10 +45,8 @@ struct NullView {
 void find_null_components(const SparseView &, const NullView &, cudaStream_t);
 // c -= its mean on each singular component
 void project(const NullView &, double *c, cudaStream_t);
-// From G, the inverse of the pinned matrix (symmetric, rows of length `pitch`), P G P + null_inverse (I - P), P = project(). u,
-// gamma: n values.
-void project_inverse(const NullView &, double null_inverse, double *inverse, std::size_t pitch, double *u,
-                     double *gamma, cudaStream_t);
+// From G, the inverse of the pinned matrix (symmetric, rows of length `pitch`), P G P + null_inverse (I - P), P = project().
+void project_inverse(const NullView &, double null_inverse, double *inverse, std::size_t pitch, cudaStream_t);
 
 // The inverse of a symmetric positive definite matrix, in `matrix` or in `other`, which is as large. tiles: room for tiles_of_sweep values.
 // *bad: 0, or 1 + the first unknown whose pivot is not positive.
@@ -144,7 +136,7 @@ private:
 
   NullView null() const;
   void fill(cudaStream_t); // matrix_
-  void sweep_whole(cudaStream_t);
+  void factor(cudaStream_t);
   void sweep_black(cudaStream_t);
 
   SparseView e_;

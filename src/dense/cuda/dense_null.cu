@@ -45,11 +45,6 @@ __device__ void find_roots(const SparseView &e, int *root) {
   } while (changed);
 }
 
-__device__ double diagonal(const SparseView &e, int i) {
-  for (int p = e.ia[i]; p < e.ia[i + 1]; ++p)
-    if (e.ja[p] == i) return e.a[p];
-  return 0.0;
-}
 __device__ unsigned long long size_of(double diagonal) { return cuda::ordered_bits(diagonal > 0.0 ? diagonal : 0.0); }
 
 // What atomic operations wrote is read past the first-level cache, which knows nothing of them.
@@ -73,17 +68,16 @@ __global__ void __launch_bounds__(threads) components(SparseView e, NullView s) 
   each_mine(e.n, [&](int i) {
     if (s.place[root(i)] == regular) return;
     atomicAdd(s.size + root(i), 1);
-    atomicMax(s.most + root(i), size_of(diagonal(e, i)));
+    atomicMax(s.most + root(i), size_of(e.diagonal(i)));
   });
   __syncthreads();
   each_mine(e.n, [&](int i) {
-    if (__ldcg(s.size + root(i)) && __ldcg(s.most + root(i)) == size_of(diagonal(e, i)))
-      atomicMin(s.place + root(i), i);
+    if (__ldcg(s.size + root(i)) && __ldcg(s.most + root(i)) == size_of(e.diagonal(i))) atomicMin(s.place + root(i), i);
   });
   __syncthreads();
   each_mine(e.n, [&](int i) {
     if (!__ldcg(s.size + root(i))) return;
-    const double d = diagonal(e, i);
+    const double d = e.diagonal(i);
     if (__ldcg(s.place + root(i)) == i) s.pin[i] = d > 0.0 ? d : 1.0;
     if (root(i) == i) atomicAdd(s.components, 1);
   });
@@ -112,34 +106,31 @@ __global__ void __launch_bounds__(sum_threads) subtract_means(NullView s, double
 __device__ double null_value(const NullView &s, int i) { return 1.0 / sqrt(double(s.size[s.root[i]])); }
 
 // u = G v, v the null vector of the row's component; a row a warp
-__global__ void __launch_bounds__(sum_threads)
-    multiply_null(NullView s, const double *G, std::size_t pitch, double *u) {
+__global__ void __launch_bounds__(sum_threads) multiply_null(NullView s, const double *G, std::size_t pitch) {
   const int i = (int(blockIdx.x) * sum_threads + int(threadIdx.x)) / 32, lane = int(threadIdx.x) % 32;
   if (i >= s.n || !s.is_singular(i)) return;
   double sum = 0.0;
   for (int j = lane; j < s.n; j += 32)
     if (s.root[j] == s.root[i]) sum += G[i * pitch + j];
   for (int step = 16; step; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
-  if (!lane) u[i] = sum * null_value(s, i);
+  if (!lane) s.u[i] = sum * null_value(s, i);
 }
 
 // gamma = v.u + null_inverse, at the component's root
-__global__ void __launch_bounds__(sum_threads)
-    find_gamma(NullView s, double null_inverse, const double *u, double *gamma) {
+__global__ void __launch_bounds__(sum_threads) find_gamma(NullView s, double null_inverse) {
   for_component(s, [&](int root, int, const auto &sum_of) {
-    const double sum = sum_of([&](int i) { return u[i]; });
-    if (!threadIdx.x) gamma[root] = sum * null_value(s, root) + null_inverse;
+    const double sum = sum_of([&](int i) { return s.u[i]; });
+    if (!threadIdx.x) s.gamma[root] = sum * null_value(s, root) + null_inverse;
   });
 }
 
 // G - v u^T - u v^T + gamma v v^T; a row a warp
-__global__ void __launch_bounds__(sum_threads)
-    subtract_null(NullView s, double *G, std::size_t pitch, const double *u, const double *gamma) {
+__global__ void __launch_bounds__(sum_threads) subtract_null(NullView s, double *G, std::size_t pitch) {
   const int i = (int(blockIdx.x) * sum_threads + int(threadIdx.x)) / 32, lane = int(threadIdx.x) % 32;
   if (i >= s.n || !s.is_singular(i)) return;
-  const double v = null_value(s, i), both = gamma[s.root[i]] * v * v;
+  const double v = null_value(s, i), both = s.gamma[s.root[i]] * v * v;
   for (int j = lane; j < s.n; j += 32)
-    if (s.root[j] == s.root[i]) G[i * pitch + j] = (G[i * pitch + j] - v * (u[i] + u[j])) + both;
+    if (s.root[j] == s.root[i]) G[i * pitch + j] = (G[i * pitch + j] - v * (s.u[i] + s.u[j])) + both;
 }
 
 unsigned blocks_of_warps(int n) { return unsigned(n - 1) / (sum_threads / 32) + 1; }
@@ -156,13 +147,12 @@ void project(const NullView &s, double *c, cudaStream_t stream) {
   cuda::check_launch("projection of E's null space");
 }
 
-void project_inverse(const NullView &s, double null_inverse, double *inverse, std::size_t pitch, double *u,
-                     double *gamma, cudaStream_t stream) {
-  multiply_null<<<blocks_of_warps(s.n), sum_threads, 0, stream>>>(s, inverse, pitch, u);
+void project_inverse(const NullView &s, double null_inverse, double *inverse, std::size_t pitch, cudaStream_t stream) {
+  multiply_null<<<blocks_of_warps(s.n), sum_threads, 0, stream>>>(s, inverse, pitch);
   cuda::check_launch("projection of E's inverse");
-  find_gamma<<<s.n, sum_threads, 0, stream>>>(s, null_inverse, u, gamma);
+  find_gamma<<<s.n, sum_threads, 0, stream>>>(s, null_inverse);
   cuda::check_launch("projection of E's inverse");
-  subtract_null<<<blocks_of_warps(s.n), sum_threads, 0, stream>>>(s, inverse, pitch, u, gamma);
+  subtract_null<<<blocks_of_warps(s.n), sum_threads, 0, stream>>>(s, inverse, pitch);
   cuda::check_launch("projection of E's inverse");
 }
 

@@ -9,6 +9,21 @@
 
 namespace petscrrb::dense {
 
+// In device memory.
+struct SparseView {
+  int n;
+  const int *ia, *ja;       // sorted columns, symmetric, diagonal present
+  const double *a, *excess; // excess: row sums, exact where they are 0
+
+#ifdef __CUDACC__
+  __device__ double diagonal(int i) const {
+    for (int p = ia[i]; p < ia[i + 1]; ++p)
+      if (ja[p] == i) return a[p];
+    return 0.0;
+  }
+#endif
+};
+
 // What a refresh found, once its stream was waited for.
 struct Status {
   bool definite = true; // or semidefinite

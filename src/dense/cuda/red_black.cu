@@ -14,11 +14,7 @@ struct Eliminated {
   const double *pin;
   const int *black;
 
-  __device__ double diagonal(int i) const {
-    for (int p = e.ia[i]; p < e.ia[i + 1]; ++p)
-      if (e.ja[p] == i) return e.a[p] + pin[i];
-    return 0.0;
-  }
+  __device__ double diagonal(int i) const { return e.diagonal(i) + pin[i]; }
   // f(black number, a_ij) of each black unknown j that a red one is coupled with
   template <class F> __device__ void each_beside(int i, const F &f) const {
     for (int p = e.ia[i]; p < e.ia[i + 1]; ++p)

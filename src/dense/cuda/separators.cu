@@ -12,15 +12,6 @@ namespace petscrrb::dense {
 
 namespace {
 
-// 32 x 32 values between global memory (rows of `length`) and shared memory
-__device__ void load(double *to, const double *from, int length) {
-  for (int i = threadIdx.x; i < panel * panel / 2; i += tile_threads) {
-    const int row = i / (panel / 2), column = i % (panel / 2) * 2;
-    *reinterpret_cast<double2 *>(to + row * tile_pitch + column) =
-        *reinterpret_cast<const double2 *>(from + std::size_t(row) * length + column);
-  }
-}
-
 struct Elimination {
   View s;
 
@@ -32,15 +23,11 @@ struct Elimination {
   __device__ void subtract(const Task &task, Part &m, Tiles &t) const {
     for (int q = task.first; q < task.first + task.count; ++q) {
       const Pair pair = s.pairs[q];
-      load(t.x, slot(pair.x), panel);
-      load(t.y, slot(pair.y), panel);
-      load(t.pivot, pivot(pair.pivot), panel);
+      load_tile(t.x, slot(pair.x), panel);
+      load_tile(t.y, slot(pair.y), panel);
+      load_tile(t.pivot, pivot(pair.pivot), panel);
       __syncthreads();
-      Part w{};
-      add_product(w, 1.0, t.x, t.pivot);
-      w.each([&](int i, int j, double v) { t.w[i * tile_pitch + j] = v; });
-      __syncthreads();
-      add_product(m, -1.0, t.w, t.y);
+      subtract_product(m, t);
       __syncthreads();
     }
   }
@@ -50,10 +37,7 @@ struct Elimination {
     double *a = tile(task.i, task.i), *inverse = pivot(task.copy);
     m.each([&](int i, int j, double &v) { v = a[i * s.pitch + j]; });
     subtract(task, m, t);
-    // a diagonal tile is what stands below its diagonal
-    m.each([&](int i, int j, double v) {
-      if (j <= i) t.y[i * tile_pitch + j] = t.y[j * tile_pitch + i] = v;
-    });
+    m.put_symmetric(t.y);
     __syncthreads();
     if (invert_tile(t.y, t.w) < panel) s.state->spd = 0;
     m.each([&](int i, int j, double &) {
@@ -74,8 +58,8 @@ struct Elimination {
       if (task.role == Role::pivot) {
         m.each([&](int i, int j, double &v) { v = -d[i * panel + j]; });
       } else {
-        load(t.x, slot(pair.x), panel);
-        load(t.pivot, d, panel);
+        load_tile(t.x, slot(pair.x), panel);
+        load_tile(t.pivot, d, panel);
         __syncthreads();
         const bool transposed = task.role == Role::scale_transposed;
         add_product(m, 1.0, transposed ? t.pivot : t.x, transposed ? t.x : t.pivot);

@@ -32,10 +32,10 @@ private:
 SubstructuredInverse::SubstructuredInverse(const Substructure &of, Launch launch) {
   const Plan &plan = of.plan;
   const Schedule &schedule = of.schedule;
-  const int n = of.n();
+  const int n = plan.unknowns();
   Image image;
-  image.add(of.ia(), view_.ia);
-  image.add(of.ja(), view_.ja);
+  image.add(plan.ia, view_.ia);
+  image.add(plan.ja, view_.ja);
   image.add(plan.blocks, view_.block);
   image.add(plan.nodes, view_.nodes);
   image.add(plan.entries, view_.entries);

@@ -17,9 +17,6 @@ public:
 
   // Of n <= 4096 unknowns. Allocates all that is ever needed, on the current device.
   explicit SubstructuredInverse(const Substructure &, Launch launch = Launch::automatic);
-  SubstructuredInverse(int n, const int *ia, const int *ja, const int *x, const int *y, const GridShape &shape,
-                       Launch launch = Launch::automatic)
-      : SubstructuredInverse(Substructure({ia, ia + n + 1}, {ja, ja + ia[n]}, {x, x + n}, {y, y + n}, shape), launch) {}
 
   void refresh(const double *a, const double *excess, double null_inverse, cudaStream_t stream) override;
   Status status() const override { return {host_state_.data()->spd != 0, -1, host_state_.data()->null_directions}; }
@@ -31,9 +28,8 @@ public:
     return other;
   }
   const char *description() const override { return "explicit inverse, in two levels of dense blocks"; }
-  // for kernels that contain an application: see apply.cuh
+  // for tests of what is done with it
   const View &view() const { return view_; }
-  int size() const { return view_.n; }
   std::size_t bytes() const override {
     return integers_.bytes() + doubles_.bytes() + components_.bytes() + state_.bytes();
   }

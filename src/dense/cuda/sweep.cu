@@ -64,9 +64,7 @@ __global__ void __launch_bounds__(tile_threads)
   if (j > i) return;
   const double sign = k + 1 == int(gridDim.x) ? -1.0 : 1.0;
   Part m{};
-#pragma unroll
-  for (int p = int(threadIdx.x); p < panel * panel; p += tile_threads)
-    t.pivot[p / panel * tile_pitch + p % panel] = inverse[p];
+  load_tile(t.pivot, inverse, panel);
   if (i != k) from.load(t.x, i, k);
   if (j != k) from.load(t.y, j, k);
   if (i != k && j != k) m.each([&](int r, int c, double &v) { v = from.value(i * panel + r, j * panel + c); });
@@ -76,17 +74,11 @@ __global__ void __launch_bounds__(tile_threads)
   } else if (i == k || j == k) {
     add_product(m, 1.0, i == k ? t.y : t.x, t.pivot);
   } else {
-    Part w{};
-    add_product(w, 1.0, t.x, t.pivot);
-    w.each([&](int r, int c, double v) { t.w[r * tile_pitch + c] = v; });
-    __syncthreads();
-    add_product(m, -1.0, t.w, t.y);
+    subtract_product(m, t);
   }
   to.store(m, i == k ? j : i, i == k ? k : j, sign);
   if (i != k + 1 || j != k + 1) return;
-  m.each([&](int r, int c, double v) {
-    if (c <= r) t.pivot[r * tile_pitch + c] = t.pivot[c * tile_pitch + r] = v;
-  });
+  m.put_symmetric(t.pivot);
   invert(t, k + 1, next, bad);
 }
 

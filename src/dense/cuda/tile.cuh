@@ -30,7 +30,25 @@ struct Part {
 #pragma unroll
       for (int j = 0; j < 4; ++j) f(row(i), column(j), v[i][j / 2][j % 2]);
   }
+  // to a tile; of a diagonal one, what stands below its diagonal, on both sides of it
+  __device__ void put(double *tile) {
+    each([&](int i, int j, double v) { tile[i * tile_pitch + j] = v; });
+  }
+  __device__ void put_symmetric(double *tile) {
+    each([&](int i, int j, double v) {
+      if (j <= i) tile[i * tile_pitch + j] = tile[j * tile_pitch + i] = v;
+    });
+  }
 };
+
+// A tile from global memory, in rows of `length`.
+__device__ inline void load_tile(double *to, const double *from, int length) {
+  for (int i = threadIdx.x; i < panel * panel / 2; i += tile_threads) {
+    const int row = i / (panel / 2), column = i % (panel / 2) * 2;
+    *reinterpret_cast<double2 *>(to + row * tile_pitch + column) =
+        *reinterpret_cast<const double2 *>(from + std::size_t(row) * length + column);
+  }
+}
 
 // m += sign X Y^T
 __device__ inline void add_product(Part &m, double sign, const double *x, const double *y) {
@@ -51,6 +69,15 @@ __device__ inline void add_product(Part &m, double sign, const double *x, const 
   for (int k = 0; k < panel; ++k)
     m.each([&](int i, int j, double &v) { v = fma(sign * x[i * tile_pitch + k], y[j * tile_pitch + k], v); });
 #endif
+}
+
+// m -= X D Y^T, D the inverse of the pivot tile, in t.pivot; all of t but w is there.
+__device__ inline void subtract_product(Part &m, Tiles &t) {
+  Part w{};
+  add_product(w, 1.0, t.x, t.pivot);
+  w.put(t.w);
+  __syncthreads();
+  add_product(m, -1.0, t.w, t.y);
 }
 
 // t: a tile, which becomes its inverse, by Gauss-Jordan elimination without pivoting. Every lane of a warp holds some values of one column.

@@ -12,9 +12,8 @@ class OnGrids final : public KSPRRBFused {
 public:
   OnGrids(const PCGridMGParts &with, bool black)
       : KSPRRBFused("KSPRRB", with.stream, (PetscBool)(!RanksOf(with) || RanksOf(with)->only_enqueue()),
-                    [](rrb::Part) { return 0; },
-                    {RanksOf(with), with.box ? &with.box->vectors() : nullptr, with.box ? with.box->points() : 0}),
-        box_(with.box), iteration_(KSPRRBAt(with.stream, [&](auto &on) {
+                    [](rrb::Part) { return 0; }, {RanksOf(with), with.vectors, with.points}),
+        iteration_(KSPRRBAt(with.stream, [&](auto &on) {
           if constexpr (std::decay_t<decltype(on)>::on_device)
             return rrbsolver::make_grid_iteration(on, *with.grids, black);
           else
@@ -30,7 +29,7 @@ public:
     if (s->factored == now && !facts.positive)
       iteration_->refresh();
     else
-      PetscCall(Compute([&] { return facts = iteration_->refresh(box_ ? box_->Rows(pc, A.on_ranks) : A.csr), 0; }));
+      PetscCall(Compute([&] { return facts = iteration_->refresh(s->backend->Rows(pc, A)), 0; }));
     *values = KSPRRBValuesOf(facts.result(), facts.zero_rows);
     if (*values == KSP_RRB_VALUES_OK && facts.bad_pivot != no_row) *values = KSP_RRB_VALUES_NOT_POSITIVE;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -41,16 +40,17 @@ private:
   const char *schur() const override { return "of the black points, in the finest grid's arrays"; }
   Iteration &iteration() const override { return *iteration_; }
 
-  PCGridMGBox *const box_; /* NULL on one rank */
   const std::unique_ptr<rrbsolver::GridIteration> iteration_;
 };
 
 PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {
+  const gridmg::GridMG &grids = *StateOf(pc)->backend->parts().grids;
+
   PetscFunctionBegin;
-  if (StateOf(pc)->backend->scaled()) {
+  if (grids.scaled()) {
     *form = KSP_RRB_UNFUSED;
     *why = "the preconditioner keeps a near null space";
-  } else if (StateOf(pc)->backend->parts().grids->red_black()) {
+  } else if (grids.red_black()) {
     *form = KSP_RRB_SCHUR;
   } else {
     *form = KSP_RRB_FULL;

@@ -1,5 +1,5 @@
 /* What KSPRRB wants to know of PCRRB, and its iterations on the factorization, wherever the matrix is. */
-#include "ksp/rrb/core/rrb_iteration.hpp"
+#include "ksp/rrb/core/iteration.hpp"
 #include "ksp/rrb/ksprrb_fused.h"
 #include "pc/rrb/pcrrb_data.h"
 

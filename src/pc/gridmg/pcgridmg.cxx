@@ -12,81 +12,67 @@ template <class Where> class Backend final : public PetscRRBBackendAt<Where, PCG
 
 public:
   Backend() : PetscRRBBackendAt<Where, PCGridMGBackend>("PCGRIDMG") {}
-  PetscRRBTrouble Create(const Grid &g, const gridmg::Options &o, PCGridMGPrecision precision) override {
-    grid_ = g, options_ = o;
-    single_ = precision != PC_GRIDMG_PRECISION_DOUBLE, automatic_ = precision == PC_GRIDMG_PRECISION_AUTO;
-    return where_.AttemptSetUp([&] { Make(); });
-  }
-  PetscRRBTrouble Refresh(const Csr &rows, const PetscRRBNearNull &near, gridmg::Findings *found) override {
-    const auto refresh = [&] {
-      With(near, [&](const gridmg::NearNull &x) { Refresh(rows, x, found, [&] { Make(); }); });
-    };
-    return std::exchange(refreshed_, true) ? where_.Attempt(refresh) : where_.AttemptSetUp(refresh);
-  }
   PCGridMGDistribution &distribution() override {
-    if (!ranks_) ranks_ = std::make_unique<PCGridMGOnRanks<Where>>();
+    if (!ranks_) ranks_ = std::make_unique<PCGridMGOnRanks<Where>>(where_);
     return ranks_->distribution;
   }
-  PetscRRBTrouble CreateOnRanks(PC pc, int points, const gridmg::Options &o, PCGridMGPrecision precision) override {
-    points_ = points, options_ = o;
+  PetscRRBTrouble Create(PC pc, const Grid &g, const gridmg::Options &o, PCGridMGPrecision precision) override {
+    grid_ = g, options_ = o;
     single_ = precision != PC_GRIDMG_PRECISION_DOUBLE, automatic_ = precision == PC_GRIDMG_PRECISION_AUTO;
-    return where_.Attempt([&] {
+    const auto make = [&] {
       grids_ = nullptr;
-      ranks_->Prepare(pc, where_);
-      MakeOnRanks(pc);
-    });
+      if (ranks_) ranks_->Prepare(pc);
+      Make(pc);
+    };
+    return ranks_ ? where_.Attempt(make) : where_.AttemptSetUp(make);
   }
-  PetscRRBTrouble RefreshOnRanks(PC pc, Mat P, const PetscRRBNearNull &near, gridmg::Findings *found) override {
-    return where_.Attempt([&] {
-      With(near, [&](const gridmg::NearNull &x) {
-        const Csr rows = ranks_->Rows(pc, P);
-        Refresh(rows, near.vector ? ranks_->OfBox(pc, where_, x) : x, found, [&] { MakeOnRanks(pc); });
+  PetscRRBTrouble Refresh(PC pc, const PetscRRBMatrix &P, const PetscRRBNearNull &near,
+                          gridmg::Findings *found) override {
+    const auto refresh = [&] {
+      With(near, [&](gridmg::NearNull x) {
+        const Csr rows = Rows(pc, P);
+        if (ranks_ && near.vector) x = ranks_->OfBox(pc, x);
+        *found = grids_->refresh(rows, x);
+        if (!single_ || !(automatic_ ? found->wants_double : found->needs_double)) return;
+        single_ = false; /* for good: values that want it come again */
+        Make(pc);
+        *found = grids_->refresh(rows, x);
       });
-    });
+    };
+    return ranks_ || std::exchange(refreshed_, true) ? where_.Attempt(refresh) : where_.AttemptSetUp(refresh);
   }
-  PetscErrorCode ViewRanks(PetscViewer viewer) override { return ranks_->View(viewer); }
+  Csr Rows(PC pc, const PetscRRBMatrix &P) override { return ranks_ ? ranks_->Rows(pc, P.on_ranks) : P.csr; }
+  PetscErrorCode ViewRanks(PetscViewer viewer) override { return ranks_ ? ranks_->View(viewer) : PETSC_SUCCESS; }
   PetscErrorCode Apply(PC pc, Vec x, Vec y) override {
     const auto apply = [&](const PetscScalar *r, PetscScalar *z) { grids_->apply(r, z); };
+    const auto on_box = [&](const PetscScalar *r, PetscScalar *z) { ranks_->OnBox(r, z, apply); };
 
     PetscFunctionBegin;
     if (!ranks_ || !grids_) /* on one, or no rank has rows */
       PetscCall(where_.Use(pc, x, y, apply));
     else
-      PetscCall(where_.Use(
-          pc, x, y, [&](const PetscScalar *r, PetscScalar *z) { ranks_->OnBox(r, z, apply); }, PETSC_FALSE,
-          PETSC_TRUE));
+      PetscCall(where_.Use(pc, x, y, on_box, PETSC_FALSE, PETSC_TRUE));
     PetscCall(where_.LogFlops(grids_ ? grids_->flops() : 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  std::vector<gridmg::GridReport> report() const override {
-    return grids_ ? grids_->report() : std::vector<gridmg::GridReport>();
-  }
-  bool single() const override { return single_; }
-  bool scaled() const override { return grids_ && grids_->scaled(); }
   double bytes() const override { return (grids_ ? grids_->bytes() : 0) + (ranks_ ? ranks_->bytes() : 0); }
-  PCGridMGParts parts() override { return {grids_.get(), where_.Stream(), build_, ranks_.get()}; }
+  PCGridMGParts parts() override {
+    return {grids_.get(), where_.Stream(), build_, ranks_ ? &ranks_->vectors() : nullptr,
+            ranks_ ? ranks_->points() : 0};
+  }
 
 private:
-  /* rows: where they are now, until the next make() */
-  template <class MakeAgain>
-  void Refresh(const Csr &rows, const gridmg::NearNull &near, gridmg::Findings *found, const MakeAgain &make) {
-    *found = grids_->refresh(rows, near);
-    if (!single_ || !(automatic_ ? found->wants_double : found->needs_double)) return;
-    single_ = false; /* for good: values that want it come again */
-    make();
-    *found = grids_->refresh(rows, near);
-  }
   /* f(near) with the vector's array here; may throw */
   template <class F> void With(const PetscRRBNearNull &near, const F &f) {
     const PetscScalar *x = nullptr;
     const auto restore = [&] {
-      if (x)
-        PetscRRBCheckSent(Where::device ? VecRestoreArrayReadAndMemType(near.vector, &x)
-                                        : VecRestoreArrayRead(near.vector, &x));
+      PetscRRBCheckSent(Where::device ? VecRestoreArrayReadAndMemType(near.vector, &x)
+                                      : VecRestoreArrayRead(near.vector, &x));
     };
-    if (near.vector)
-      PetscRRBCheckSent(Where::device ? VecGetArrayReadAndMemType(near.vector, &x, nullptr)
-                                      : VecGetArrayRead(near.vector, &x));
+
+    if (!near.vector) return f({nullptr, near.rounding});
+    PetscRRBCheckSent(Where::device ? VecGetArrayReadAndMemType(near.vector, &x, nullptr)
+                                    : VecGetArrayRead(near.vector, &x));
     try {
       f({x, near.rounding});
     } catch (...) {
@@ -95,18 +81,15 @@ private:
     }
     restore();
   }
-  void MakeOnRanks(PC pc) {
-    grids_ = nullptr; /* its memory first, and graphs that have messages in them */
-    ranks_->MakeRanks(pc, where_);
-    PetscRRBThrowTogether(PetscObjectComm((PetscObject)pc), where_.say, [&] {
-      grids_ = where_.Make(
-          [&](auto &...on) { return gridmg::make_gridmg(on..., ranks_->dealt(), points_, options_, single_); });
+  void Make(PC pc) {
+    grids_ = nullptr, refreshed_ = false; /* its memory first, and graphs that have messages in them */
+    const gridmg::Shape all{{grid_.n[0], grid_.n[1], grid_.n[2]},
+                            {grid_.periodic[0], grid_.periodic[1], grid_.periodic[2]}};
+    const gridmg::Dealt dealt = ranks_ ? ranks_->MakeRanks(pc) : gridmg::Dealt{nullptr, gridmg::Cuts::uncut(all)};
+    dealt.together([&] {
+      grids_ =
+          where_.Make([&](auto &...on) { return gridmg::make_gridmg(on..., dealt, grid_.points, options_, single_); });
     });
-    build_ = PetscRRBNewBuild();
-  }
-  void Make() {
-    grids_ = nullptr, refreshed_ = false;
-    grids_ = where_.Make([&](auto &...on) { return gridmg::make_gridmg(on..., grid_, options_, single_); });
     build_ = PetscRRBNewBuild();
   }
 
@@ -115,7 +98,6 @@ private:
   bool single_ = true, automatic_ = false;
   bool refreshed_ = false; /* the grids that there are */
   PetscInt64 build_ = 0;
-  int points_ = 0;                                /* of the stencil, on ranks */
   std::unique_ptr<PCGridMGOnRanks<Where>> ranks_; /* NULL on one */
   std::unique_ptr<gridmg::GridMG> grids_;
 };
@@ -128,51 +110,78 @@ static PetscErrorCode CreateBackend(PetscBool device, std::unique_ptr<PCGridMGBa
 
 /* --- set-up --- */
 
-static PetscErrorCode CheckChoices(PC) { return PETSC_SUCCESS; } /* none excludes another one */
-
 static gridmg::Options Options(const PC_GridMG *mg) {
-  gridmg::Options o;
-
-  o.coarsening = (gridmg::Coarsening)mg->coarsening;
-  o.smoother = (gridmg::Smoother)mg->smoother;
-  o.smooths = (int)mg->smooths;
-  o.grids = (int)mg->grids;
-  o.coarse_size = mg->coarse_size;
-  return o;
+  return {(gridmg::Coarsening)mg->coarsening, (gridmg::Smoother)mg->smoother, (int)mg->smooths, (int)mg->grids,
+          mg->coarse_size};
 }
 
 static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   const PC_GridMG *mg = (PC_GridMG *)pc->data;
   PCGridMGState *s = mg->state;
+  const Mat on_ranks = s->rows.on_ranks;
   PetscRRBMatrixState now;
 
   PetscFunctionBegin;
   PetscCall(now.Take(pc->pmat));
-  if (mg->expected && mg->expected->of == now && !mg->grid[0])
+  if (on_ranks) {
+    PetscCall(s->backend->distribution().FindGrid(pc, on_ranks, &s->grid));
+    PetscCall(s->backend->distribution().Build(pc, on_ranks, s->grid, PCGridMGGatherSize(mg)));
+  } else if (mg->expected && mg->expected->of == now && !mg->grid[0])
     s->grid = mg->expected->grid;
   else
     PetscCall(PetscRRBFindStarOnRank(pc, pc->pmat, mg->grid, "-pc_gridmg_grid", s->backend->rows(s->rows.csr),
                                      "-pc_type rrb", &s->grid, trouble));
   if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
-  *trouble = s->backend->Create(s->grid, Options(mg), mg->precision);
+  *trouble = s->backend->Create(pc, s->grid, Options(mg), mg->precision);
+  PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), trouble));
+  s->fresh = on_ranks;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SayOfNearNull(PC pc) {
+static PetscErrorCode WhyRefusedOnRanks(PC pc, std::string *why) {
+  const PCGridMGState *s = ((PC_GridMG *)pc->data)->state;
+  const PCGridMGDistribution &d = s->backend->distribution();
+  PetscRRBTrouble trouble;
+  PetscRRBOverlap overlap;
+  const auto at = [&](PetscInt p) { return d.words(overlap.global(p)); };
+  const auto words = [&](PetscInt row, PetscInt column) { return at(row) + ", column of " + at(column); };
+
   PetscFunctionBegin;
-  if (((PC_GridMG *)pc->data)->state->found.useless)
-    PetscCall(PetscInfo(pc, "The near null space is 0 or not finite somewhere: the constant vector is used instead\n"));
+  PetscCall(overlap.Build(pc, pc->pmat, s->rows.on_ranks, 1));
+  PetscCall(
+      PetscRRBExplain("PCGRIDMG", overlap, s->rows.on_ranks, &trouble, [&](const Csr &rows, const Flags &identity) {
+        return s->found.read.not_finite ? where_not_finite(RankRows(rows), words)
+                                        : where_asymmetric(rows, identity, words);
+      }));
+  *why = trouble.why;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild, PetscRRBTrouble *trouble) {
   PCGridMGState *s = ((PC_GridMG *)pc->data)->state;
+  const Mat on_ranks = s->rows.on_ranks;
+  std::string why;
 
   PetscFunctionBegin;
   PetscCall(s->near_null.Take(pc));
-  PetscCall(PetscRRBReadValues(s, "PCGRIDMG", rebuild, trouble,
-                               [&] { return s->backend->Refresh(s->rows.csr, s->near_null, &s->found); }));
-  PetscCall(SayOfNearNull(pc));
+  *trouble = s->backend->Refresh(pc, s->rows, s->near_null, &s->found);
+  PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), trouble));
+  if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->found.useless)
+    PetscCall(PetscInfo(pc, "The near null space is 0 or not finite somewhere: the constant vector is used instead\n"));
+  const ReadResult result = s->found.read.result();
+  *rebuild = (PetscBool)(result == ReadResult::rebuild && !s->fresh);
+  if (*rebuild || result == ReadResult::ok) {
+    s->fresh = false;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!on_ranks)
+    *trouble = s->backend->WhyRefused(s->rows.csr, &why);
+  else if (result == ReadResult::rebuild)
+    PetscCall(s->backend->distribution().WhyForeign(pc, on_ranks, &why));
+  else
+    PetscCall(WhyRefusedOnRanks(pc, &why));
+  if (!*trouble) *trouble = {"PCGRIDMG cannot use this matrix: " + why, PETSC_ERR_ARG_WRONG};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -196,70 +205,7 @@ static PetscErrorCode CheckPivots(PC pc, PetscRRBTrouble *trouble) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* --- the same of all ranks together --- */
-
-static PetscErrorCode BuildOnRanks(PC pc, PetscRRBTrouble *trouble) {
-  PC_GridMG *mg = (PC_GridMG *)pc->data;
-  PCGridMGState *s = mg->state;
-
-  PetscFunctionBegin;
-  const auto place = [&]() -> PetscErrorCode {
-    PetscFunctionBegin;
-    PetscCall(s->backend->distribution().FindGrid(pc, s->rows.on_ranks, &s->grid));
-    PetscCall(s->backend->distribution().Build(pc, s->rows.on_ranks, s->grid, PCGridMGGatherSize(mg)));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-  PetscCall(place());
-  *trouble = s->backend->CreateOnRanks(pc, s->grid.points, Options(mg), mg->precision);
-  PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), trouble));
-  s->fresh = true;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode WhyRefusedOnRanks(PC pc, std::string *why) {
-  const PCGridMGState *s = ((PC_GridMG *)pc->data)->state;
-  const PCGridMGDistribution &d = s->backend->distribution();
-  PetscRRBTrouble trouble;
-  PetscRRBOverlap overlap;
-  const auto at = [&](PetscInt p) { return d.words(overlap.global(p)); };
-  const auto words = [&](PetscInt row, PetscInt column) { return at(row) + ", column of " + at(column); };
-
-  PetscFunctionBegin;
-  PetscCall(overlap.Build(pc, pc->pmat, s->rows.on_ranks, 1));
-  PetscCall(
-      PetscRRBExplain("PCGRIDMG", overlap, s->rows.on_ranks, &trouble, [&](const Csr &rows, const Flags &identity) {
-        return s->found.read.not_finite ? where_not_finite(RankRows(rows), words)
-                                        : where_asymmetric(rows, identity, words);
-      }));
-  *why = trouble.why;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ReadValuesOnRanks(PC pc, PetscBool *rebuild, PetscRRBTrouble *trouble) {
-  PCGridMGState *s = ((PC_GridMG *)pc->data)->state;
-  std::string why;
-
-  PetscFunctionBegin;
-  PetscCall(s->near_null.Take(pc));
-  *trouble = s->backend->RefreshOnRanks(pc, s->rows.on_ranks, s->near_null, &s->found);
-  PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), trouble));
-  if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SayOfNearNull(pc));
-  const ReadResult result = s->found.read.result();
-  *rebuild = (PetscBool)(result == ReadResult::rebuild && !s->fresh);
-  if (*rebuild || result == ReadResult::ok) {
-    s->fresh = false;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (result == ReadResult::rebuild)
-    PetscCall(s->backend->distribution().WhyForeign(pc, s->rows.on_ranks, &why));
-  else
-    PetscCall(WhyRefusedOnRanks(pc, &why));
-  *trouble = {"PCGRIDMG cannot use this matrix: " + why, PETSC_ERR_ARG_WRONG};
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SetUpOnRanks(PC pc) {
+static PetscErrorCode PCSetUp_GridMG(PC pc) {
   const auto get = [&] { return PetscRRBMatrixGet(pc, pc->pmat, &((PC_GridMG *)pc->data)->state->rows); };
   const auto from_rows = [&](PetscBool *rebuild, PetscRRBTrouble *trouble) -> PetscErrorCode {
     PCGridMGState *s = ((PC_GridMG *)pc->data)->state;
@@ -270,7 +216,7 @@ static PetscErrorCode SetUpOnRanks(PC pc) {
       PetscFunctionBegin;
       PetscCall(PetscRRBChooseBackend(
           s, CreateBackend, [&] { s->ready = PETSC_FALSE; }, rebuild));
-      (void)s->backend->distribution(); /* there is one from here on */
+      if (s->rows.on_ranks) (void)s->backend->distribution(); /* there is one from here on */
       PetscFunctionReturn(PETSC_SUCCESS);
     }));
     PetscCall(MatGetSize(pc->pmat, &rows, nullptr));
@@ -278,26 +224,13 @@ static PetscErrorCode SetUpOnRanks(PC pc) {
       s->ready = PETSC_TRUE;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    PetscCall(PetscRRBReadOrBuild(pc, s, *rebuild, trouble, BuildOnRanks, ReadValuesOnRanks));
+    PetscCall(PetscRRBReadOrBuild(pc, s, *rebuild, trouble, Build, ReadValues));
     if (!*trouble) PetscCall(CheckPivots(pc, trouble));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 
   return PetscRRBSetUp<PC_GridMG>(
-      pc, PETSC_COMM_SELF, "PCGRIDMG", [&] { return PETSC_SUCCESS; }, get, from_rows);
-}
-
-static PetscErrorCode PCSetUp_GridMG(PC pc) {
-  PetscMPIInt ranks;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
-  if (ranks > 1)
-    PetscCall(SetUpOnRanks(pc));
-  else
-    PetscCall(PetscRRBSetUpDiagonalBlock<PC_GridMG>(
-        pc, PetscRRBSteps<PCGridMGBackend>{"PCGRIDMG", CreateBackend, CheckChoices, Build, ReadValues, CheckPivots}));
-  PetscFunctionReturn(PETSC_SUCCESS);
+      pc, PETSC_COMM_SELF, "PCGRIDMG", [] { return PETSC_SUCCESS; }, get, from_rows);
 }
 
 /* --- the rest of a PC --- */
@@ -330,13 +263,13 @@ static std::vector<std::string> Describe(const std::vector<gridmg::GridReport> &
 
   for (std::size_t i = 0; i < grids.size(); ++i) {
     const auto &g = grids[i];
-    if (i && !g.smoothed && i + 1 < grids.size()) continue; /* between two directions */
+    if (i && !g.smooth && i + 1 < grids.size()) continue; /* between two directions */
     std::vector<int> coarsened;
     std::size_t next = i;
-    for (; next < grids.size() && (next == i || !grids[next].smoothed) && grids[next].coarsened >= 0; ++next)
-      coarsened.push_back(grids[next].coarsened);
+    for (; next < grids.size() && (next == i || !grids[next].smooth) && grids[next].direction >= 0; ++next)
+      coarsened.push_back(grids[next].direction);
     std::string line = std::to_string(g.n[0]) + " x " + std::to_string(g.n[1]) + " x " + std::to_string(g.n[2]) + ": ";
-    line += !g.smoothed ? "solved" : g.lines.empty() ? "red-black points" : "zebra lines in " + words(g.lines);
+    line += !g.smooth ? "solved" : g.lines.empty() ? "red-black points" : "zebra lines in " + words(g.lines);
     if (!coarsened.empty()) line += ", coarsened in " + words(coarsened);
     if (g.dealt && next < grids.size() && !grids[next].dealt) line += "; the next one is on every rank";
     lines.push_back(line);
@@ -344,12 +277,12 @@ static std::vector<std::string> Describe(const std::vector<gridmg::GridReport> &
   return lines;
 }
 
-static PetscErrorCode ViewGrids(const PCGridMGBackend &backend, PetscViewer viewer) {
+static PetscErrorCode ViewGrids(const gridmg::GridMG &grids, PetscViewer viewer) {
   std::vector<std::string> lines;
 
   PetscFunctionBegin;
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)viewer), PetscRRBSay("PCGRIDMG"),
-                                [&] { lines = Describe(backend.report()); }));
+                                [&] { lines = Describe(grids.report()); }));
   PetscCall(PetscViewerASCIIPrintf(viewer, "grids:\n"));
   PetscCall(PetscViewerASCIIPushTab(viewer));
   for (const std::string &line : lines) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", line.c_str()));
@@ -361,19 +294,18 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   const PCGridMGState *s = ((PC_GridMG *)pc->data)->state;
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   double bytes = s->backend ? s->backend->bytes() : 0.0; /* of all ranks */
-  PetscMPIInt ranks;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &ranks));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, comm));
   if (!s->grid.n[0]) PetscFunctionReturn(PETSC_SUCCESS); /* there are no rows */
+  const gridmg::GridMG &grids = *s->backend->parts().grids;
   PetscCall(PetscRRBViewGrid(viewer, "", s->grid, [](int) { return ""; }));
-  if (ranks > 1) PetscCall(s->backend->ViewRanks(viewer));
-  PetscCall(ViewGrids(*s->backend, viewer));
+  PetscCall(s->backend->ViewRanks(viewer));
+  PetscCall(ViewGrids(grids, viewer));
   if (((PC_GridMG *)pc->data)->precision != PC_GRIDMG_PRECISION_DOUBLE)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "precision in use: %s\n", s->backend->single() ? "single" : "double"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "precision in use: %s\n", grids.single() ? "single" : "double"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s\n", s->backend->on_device() ? "cuda" : "host"));
-  if (s->backend->scaled()) PetscCall(PetscViewerASCIIPrintf(viewer, "the near null space of the matrix is kept\n"));
+  if (grids.scaled()) PetscCall(PetscViewerASCIIPrintf(viewer, "the near null space of the matrix is kept\n"));
   if (s->found.null_directions)
     PetscCall(PetscViewerASCIIPrintf(viewer, "null directions: %d\n", s->found.null_directions));
   if (s->found.read.identity_rows)

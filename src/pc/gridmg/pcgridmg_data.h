@@ -14,43 +14,31 @@ PETSC_INTERN PetscErrorCode PCGridMGComposeParameters(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCGridMGExpectGrid(PC, const petscrrb::Grid &);
 
 class PetscRRBStream;
-
 class PetscRRBBoxVectors;
-
-/* A rank's box, where the matrix is on several. */
-class PCGridMGBox {
-public:
-  virtual ~PCGridMGBox() = default;
-  /* The rows of the box, and of what is around it, of P, Pmat as it is now. Collective; may throw. */
-  virtual petscrrb::Csr Rows(PC, Mat P) = 0;
-  virtual const PetscRRBBoxVectors &vectors() const = 0;
-  virtual std::size_t points() const = 0;
-};
+class PCGridMGDistribution;
 
 /* What an iteration on PCGRIDMG's grids (KSPRRB) is made of. */
 struct PCGridMGParts {
   petscrrb::gridmg::GridMG *grids;
-  PetscRRBStream *stream; /* NULL on the host */
-  PetscInt64 build;       /* which grids these are, of all of them */
-  PCGridMGBox *box;       /* NULL on one rank */
+  PetscRRBStream *stream;            /* NULL on the host */
+  PetscInt64 build;                  /* which grids these are, of all of them */
+  const PetscRRBBoxVectors *vectors; /* of this rank's box; NULL on one rank */
+  std::size_t points;                /* of that box */
 };
 
-class PCGridMGDistribution;
-
+/* Of one rank, or of several, where all is collective: which it is for good, once it was asked for their distribution. */
 class PCGridMGBackend : public PetscRRBBackend {
 public:
-  /* What does not depend on values. Before that there is nothing, as on a rank without rows: then nothing is applied. */
-  virtual PetscRRBTrouble Create(const petscrrb::Grid &, const petscrrb::gridmg::Options &, PCGridMGPrecision) = 0;
-  virtual PetscRRBTrouble Refresh(const petscrrb::Csr &, const PetscRRBNearNull &, petscrrb::gridmg::Findings *) = 0;
-  /* The same of P on several ranks. Between the two, FindGrid() of that ranks' distribution is called. Collective. */
   virtual PCGridMGDistribution &distribution() = 0;
-  virtual PetscRRBTrouble CreateOnRanks(PC, int points, const petscrrb::gridmg::Options &, PCGridMGPrecision) = 0;
-  virtual PetscRRBTrouble RefreshOnRanks(PC, Mat P, const PetscRRBNearNull &, petscrrb::gridmg::Findings *) = 0;
+  /* What does not depend on values; on several ranks, of the grid that their distribution has found. Before that there is nothing, as on a rank
+     without rows: then nothing is applied. */
+  virtual PetscRRBTrouble Create(PC, const petscrrb::Grid &, const petscrrb::gridmg::Options &, PCGridMGPrecision) = 0;
+  virtual PetscRRBTrouble Refresh(PC, const PetscRRBMatrix &, const PetscRRBNearNull &,
+                                  petscrrb::gridmg::Findings *) = 0;
+  /* What multigrid reads of Pmat as it is now: all rows, or those of this rank's box, and of what is around it. May throw. */
+  virtual petscrrb::Csr Rows(PC, const PetscRRBMatrix &) = 0;
   virtual PetscErrorCode ViewRanks(PetscViewer) = 0;
   virtual PetscErrorCode Apply(PC, Vec, Vec) = 0;
-  virtual std::vector<petscrrb::gridmg::GridReport> report() const = 0;
-  virtual bool single() const = 0; /* the precision in use */
-  virtual bool scaled() const = 0; /* by a near null vector */
   virtual double bytes() const = 0;
   virtual PCGridMGParts parts() = 0;
 };

@@ -5,7 +5,6 @@
 #include "pc/backend.h"
 #include "pc/gridmg/pcgridmg_data.h"
 #include "pc/gridmg/pcgridmg_ranks.h"
-#include "pc/gridmg/ranks/on_boxes.hpp"
 #include "petsc/mpi_throws.h"
 #include "petsc/rank_rows.h"
 
@@ -13,60 +12,54 @@
   #include "comm/ranks_cuda.h"
 #endif
 
-template <class Where> class PCGridMGOnRanks final : public PCGridMGBox {
+template <class Where> class PCGridMGOnRanks {
 public:
+  explicit PCGridMGOnRanks(Where &where) : where_(where) {}
+
   PCGridMGDistribution distribution{Where::device};
 
   /* After distribution.Build(): room for the box's rows and vectors. Collective; may throw. */
-  void Prepare(PC pc, Where &where) {
-    const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-    int rank;
-    PetscRRBCheckMPI(MPI_Comm_rank(comm, &rank));
-    say_ = &where.say;
-    TakePattern(comm);
-    PetscRRBThrowTogether(comm, where.say, [&] {
-      points_ = (std::size_t)distribution.cuts().box(rank).points();
+  void Prepare(PC pc) {
+    TakePattern(pc);
+    Together(pc, [&] {
+      points_ = (std::size_t)distribution.box().points();
       const std::size_t n = vectors().as_rows() ? 0 : points_;
       r_.resize(n), z_.resize(n);
     });
   }
   /* Who work together. Multigrid that was made with the last ones has to be gone. Collective; may throw. */
-  void MakeRanks(PC pc, Where &where) {
+  petscrrb::gridmg::Dealt MakeRanks(PC pc) {
     const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
     ranks_ = nullptr;
-    if constexpr (!Where::device)
-      PetscRRBThrowTogether(comm, where.say, [&] { ranks_ = std::make_unique<PetscRRBRanks>(comm); });
+    if constexpr (!Where::device) Together(pc, [&] { ranks_ = std::make_unique<PetscRRBRanks>(comm); });
 #if PETSCRRB_ON_DEVICES
     if constexpr (Where::device) {
       PetscRRBCheckSent(PetscRRBChooseTransport((PetscObject)pc, "-pc_gridmg_transport",
-                                                ((PC_GridMG *)pc->data)->transport, where.stream.cuda, &transport_));
+                                                ((PC_GridMG *)pc->data)->transport, where_.stream.cuda, &transport_));
       ranks_ = std::move(transport_.ranks);
     }
 #endif
-    dealt_.ranks = ranks_.get();
-    dealt_.cuts = distribution.cuts();
-    dealt_.gather_size = PCGridMGGatherSize((const PC_GridMG *)pc->data);
-    dealt_.together = [comm, say = where.say](const std::function<void()> &f) { PetscRRBThrowTogether(comm, say, f); };
-    dealt_.agree = [comm, this](petscrrb::RowFacts &f) {
-      if (f.bad_pivot != petscrrb::no_row) f.bad_pivot = distribution.global(f.bad_pivot);
-      PetscRRBCheckSent(PetscRRBAgreeOnFacts(comm, &f));
-    };
+    return {ranks_.get(), distribution.cuts(), PCGridMGGatherSize((const PC_GridMG *)pc->data),
+            [comm, say = where_.say](const std::function<void()> &f) { PetscRRBThrowTogether(comm, say, f); },
+            [comm, this](petscrrb::RowFacts &f) {
+              if (f.bad_pivot != petscrrb::no_row) f.bad_pivot = distribution.global(f.bad_pivot);
+              PetscRRBCheckSent(PetscRRBAgreeOnFacts(comm, &f));
+            }};
   }
-  const petscrrb::gridmg::Dealt &dealt() const { return dealt_; }
 
-  petscrrb::Csr Rows(PC pc, Mat P) override {
+  /* The rows of the box, and of what is around it, of P, Pmat as it is now. Collective; may throw. */
+  petscrrb::Csr Rows(PC pc, Mat P) {
     bool changed;
     PetscRRBCheckSent(distribution.FollowPattern(pc, P, &changed));
-    if (changed) TakePattern(PetscObjectComm((PetscObject)pc));
+    if (changed) TakePattern(pc);
     PetscRRBCheckSent(distribution.rows().Exchange(P, Where::device, a_.data()));
     return {(PetscInt)ia_.size() - 1, ia_.data(), ja_.data(), a_.data()};
   }
-  const PetscRRBBoxVectors &vectors() const override { return distribution.vectors(); }
-  std::size_t points() const override { return points_; }
+  const PetscRRBBoxVectors &vectors() const { return distribution.vectors(); }
+  std::size_t points() const { return points_; } /* of the box */
   /* A vector of rows, which some ranks have none of, with what is around the box. Collective; may throw. */
-  petscrrb::gridmg::NearNull OfBox(PC pc, Where &where, petscrrb::gridmg::NearNull near) {
-    PetscRRBThrowTogether(PetscObjectComm((PetscObject)pc), where.say,
-                          [&] { near_.resize(distribution.rows().ia().size()); });
+  petscrrb::gridmg::NearNull OfBox(PC pc, petscrrb::gridmg::NearNull near) {
+    Together(pc, [&] { near_.resize(distribution.rows().ia().size()); });
     PetscRRBCheckSent(distribution.ToWanted(near.x, near_.data()));
     near.x = near_.data();
     return near;
@@ -96,8 +89,11 @@ public:
 private:
   template <class T> using Array = typename Where::template Array<T>;
 
-  void TakePattern(MPI_Comm comm) {
-    PetscRRBThrowTogether(comm, *say_, [&] {
+  template <class F> void Together(PC pc, const F &f) const {
+    PetscRRBThrowTogether(PetscObjectComm((PetscObject)pc), where_.say, f);
+  }
+  void TakePattern(PC pc) {
+    Together(pc, [&] {
       const PetscRRBBoxRows &rows = distribution.rows();
       ia_.assign(rows.ia()), ja_.assign(rows.ja().data(), rows.ja().size());
       a_.resize(rows.ja().size());
@@ -105,9 +101,8 @@ private:
     });
   }
 
-  const PetscRRBSay *say_ = nullptr; /* where the work is */
+  Where &where_;
   std::size_t points_ = 0;
-  petscrrb::gridmg::Dealt dealt_;
   std::unique_ptr<petscrrb::rrb::Ranks> ranks_;
 #if PETSCRRB_ON_DEVICES
   PetscRRBTransport transport_; /* of ranks_ */

@@ -3,10 +3,7 @@
 
 #include "pc/gridmg/pcgridmg_data.h"
 #include "petsc/ghosts.h"
-#include "petsc/mpi_throws.h"
 #include "petsc/pattern_ranks.h"
-
-#include <petscdmda.h>
 
 #include <algorithm>
 #include <cmath>
@@ -21,35 +18,34 @@ static const PetscRRBSay say("PCGRIDMG");
 /* --- rows and points --- */
 
 PCGridMGDistribution::Point PCGridMGDistribution::point(index_t row) const {
-  if (natural_) {
-    const index_t nx = rows_of_.at[0].back(), ny = rows_of_.at[1].back();
-    return {{row % nx, row / nx % ny, row / nx / ny}};
-  }
+  const auto in_order = [](index_t i, const gridmg::Sizes &n) -> Point {
+    return {i % n[0], i / n[0] % n[1], i / n[0] / n[1]};
+  };
+  if (natural_) return in_order(row, rows_of_.whole().n);
   const auto has = [&](int rank) { return row >= ranges_[(std::size_t)rank] && row < ranges_[(std::size_t)rank + 1]; };
   const int rank =
       has(rank_) ? rank_ : int(std::upper_bound(ranges_.begin(), ranges_.end(), (PetscInt)row) - ranges_.begin()) - 1;
-  const gridmg::Sizes n = rows_of_.sizes(rank);
-  const index_t here = row - ranges_[(std::size_t)rank];
-  return {{rows_of_.first(rank, 0) + here % n[0], rows_of_.first(rank, 1) + here / n[0] % n[1],
-           rows_of_.first(rank, 2) + here / n[0] / n[1]}};
+  Point p = in_order(row - ranges_[(std::size_t)rank], rows_of_.sizes(rank));
+  for (std::size_t q = 0; q < 3; ++q) p[q] += rows_of_.first(rank, (int)q);
+  return p;
 }
 
 PetscInt PCGridMGDistribution::row(const Point &p) const {
   const gridmg::Sizes all = rows_of_.whole().n;
-  if (natural_) return (PetscInt)((p.at[2] * all[1] + p.at[1]) * all[0] + p.at[0]);
-  int part[3];
-  for (int q = 0; q < 3; ++q) part[q] = rows_of_.part_with(q, p.at[q]);
-  const int rank = (part[2] * rows_of_.parts(1) + part[1]) * rows_of_.parts(0) + part[0];
+  if (natural_) return (PetscInt)((p[2] * all[1] + p[1]) * all[0] + p[0]);
+  std::array<int, 3> part;
+  for (std::size_t q = 0; q < 3; ++q) part[q] = rows_of_.part_with((int)q, p[q]);
+  const int rank = rows_of_.rank_of(part);
   const gridmg::Sizes n = rows_of_.sizes(rank);
   index_t here = 0;
-  for (int q = 2; q >= 0; --q) here = here * n[q] + p.at[q] - rows_of_.first(rank, q);
+  for (std::size_t q = 3; q-- > 0;) here = here * n[q] + p[q] - rows_of_.first(rank, (int)q);
   return (PetscInt)(ranges_[(std::size_t)rank] + here);
 }
 
 std::string PCGridMGDistribution::words(index_t row) const {
   const Point p = point(row);
-  return "row " + std::to_string(row) + " at (" + std::to_string(p.at[0]) + ", " + std::to_string(p.at[1]) + ", " +
-         std::to_string(p.at[2]) + ")";
+  return "row " + std::to_string(row) + " at (" + std::to_string(p[0]) + ", " + std::to_string(p[1]) + ", " +
+         std::to_string(p[2]) + ")";
 }
 
 /* --- the grid --- */
@@ -103,15 +99,15 @@ std::array<int, 3> PCGridMGDistribution::RingsOf(const Csr &rows, const PetscInt
   for (PetscInt p = 0; p < rows.n; ++p) {
     const Point here = point(first + p);
     bool end = false; /* of a side that may go around */
-    for (int q = 0; q < 3; ++q) end |= here.at[q] == 0 && grid.n[q] > 2;
+    for (std::size_t q = 0; q < 3; ++q) end |= here[q] == 0 && grid.n[q] > 2;
     if (!end) continue;
     for (PetscInt e = rows.ia[p]; e < rows.ia[p + 1]; ++e) {
       const Point there = point(others ? others[rows.ja[e]] : first + rows.ja[e]);
       int around = -1, elsewhere = 0;
-      for (int q = 0; q < 3; ++q) {
-        if (there.at[q] == here.at[q]) continue;
-        if (here.at[q] == 0 && there.at[q] == grid.n[q] - 1 && grid.n[q] > 2)
-          around = q;
+      for (std::size_t q = 0; q < 3; ++q) {
+        if (there[q] == here[q]) continue;
+        if (here[q] == 0 && there[q] == grid.n[q] - 1 && grid.n[q] > 2)
+          around = (int)q;
         else
           ++elsewhere;
       }
@@ -155,13 +151,11 @@ PetscErrorCode PCGridMGDistribution::FindGrid(PC pc, Mat P, Grid *grid) {
   PetscRRBCuts cuts;
   PetscMPIInt ranks;
   PetscBool on_dmda;
-  PetscInt rows;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   PetscCallMPI(MPI_Comm_rank(comm, &rank_));
   PetscCall(MatGetOwnershipRanges(P, &ranges));
-  PetscCall(MatGetSize(P, &rows, nullptr));
   PetscCall(PetscRRBCutsOfDMDA(pc, pc->pmat, PETSC_FALSE, grid, &cuts, &on_dmda));
   natural_ = !on_dmda;
   if (on_dmda) {
@@ -224,23 +218,20 @@ void PCGridMGDistribution::CutBoxes(index_t gather) {
 
 /* The place of a global row among those that are wanted, all points of the box and around it in natural order; -1 if it is none. */
 PetscRRBBoxRows::Number PCGridMGDistribution::NumberInBox() const {
-  const int rank = rank_;
-  const Shape box = boxes_.box(rank), whole = boxes_.whole();
-  std::array<index_t, 3> begin, n;
+  const Shape box = this->box(), whole = boxes_.whole();
+  Point begin;
 
-  for (std::size_t q = 0; q < 3; ++q) {
-    begin[q] = boxes_.first(rank, (int)q) - box.more_before[q];
-    n[q] = box.n[q] + box.more_before[q] + box.more_after[q];
-  }
-  return [this, whole, begin, n](PetscInt column) {
+  for (std::size_t q = 0; q < 3; ++q) begin[q] = boxes_.first(rank_, (int)q) - box.more_before[q];
+  return [this, box, whole, begin](PetscInt column) {
     const Point p = point(column);
     index_t here = 0;
     for (std::size_t q = 3; q-- > 0;) {
-      index_t at = p.at[q] - begin[q];
+      const index_t n = box.around((int)q);
+      index_t at = p[q] - begin[q];
       if (whole.ring[q] && at < 0) at += whole.n[q];
-      if (whole.ring[q] && at >= n[q]) at -= whole.n[q];
-      if (at < 0 || at >= n[q]) return (PetscInt)-1;
-      here = here * n[q] + at;
+      if (whole.ring[q] && at >= n) at -= whole.n[q];
+      if (at < 0 || at >= n) return (PetscInt)-1;
+      here = here * n + at;
     }
     return (PetscInt)here;
   };
@@ -290,26 +281,25 @@ PetscErrorCode PCGridMGDistribution::Build(PC pc, Mat P, const Grid &grid, index
 
 /* The rows of the box's points and of those around it, and of the box's alone. */
 void PCGridMGDistribution::TakeBox(const Grid &grid, std::vector<PetscInt> *own) {
-  const Shape box = boxes_.box(rank_);
-  index_t n[3];
+  const Shape box = this->box();
+  const index_t nx = box.around(0), ny = box.around(1), nz = box.around(2);
 
   wanted_.clear();
   if (!box.points()) return;
-  for (std::size_t q = 0; q < 3; ++q) n[q] = box.n[q] + box.more_before[q] + box.more_after[q];
-  wanted_.resize((std::size_t)(n[0] * n[1] * n[2]));
+  wanted_.resize((std::size_t)(nx * ny * nz));
   own->resize((std::size_t)box.points());
 #pragma omp parallel for schedule(static) if (box.points() >= rows_for_threads)
-  for (index_t line = 0; line < n[1] * n[2]; ++line) {
-    const index_t at[2] = {line % n[1] - box.more_before[1], line / n[1] - box.more_before[2]};
-    const auto within = [](index_t i, index_t size) { return i >= 0 && i < size; };
-    const bool mine = within(at[0], box.n[1]) && within(at[1], box.n[2]);
-
-    for (index_t i = 0; i < n[0]; ++i) {
-      const index_t x = i - box.more_before[0], of_box[3] = {x, at[0], at[1]};
-      Point p;
-      for (int q = 0; q < 3; ++q) p.at[q] = (boxes_.first(rank_, q) + of_box[q] + grid.n[q]) % grid.n[q];
-      const PetscInt number = wanted_[(std::size_t)(line * n[0] + i)] = row(p);
-      if (mine && within(x, box.n[0])) (*own)[(std::size_t)((at[1] * box.n[1] + at[0]) * box.n[0] + x)] = number;
+  for (index_t line = 0; line < ny * nz; ++line) {
+    Point at = {0, line % ny - box.more_before[1], line / ny - box.more_before[2]}, p;
+    for (index_t i = 0; i < nx; ++i) {
+      at[0] = i - box.more_before[0];
+      bool mine = true;
+      for (std::size_t q = 0; q < 3; ++q) {
+        p[q] = (boxes_.first(rank_, (int)q) + at[q] + grid.n[q]) % grid.n[q];
+        mine &= at[q] >= 0 && at[q] < box.n[q];
+      }
+      const PetscInt number = wanted_[(std::size_t)(line * nx + i)] = row(p);
+      if (mine) (*own)[(std::size_t)((at[2] * box.n[1] + at[1]) * box.n[0] + at[0])] = number;
     }
   }
 }
@@ -330,14 +320,12 @@ PetscErrorCode PCGridMGDistribution::ToWanted(const PetscScalar *rows, PetscScal
 
 PetscErrorCode PCGridMGDistribution::WhyForeign(PC pc, Mat P, std::string *why) const {
   const Shape whole = boxes_.whole();
+  const PetscInt first = ranges_[(std::size_t)rank_], *columns;
   PetscRRBTrouble trouble;
   RankRows rows;
-  PetscInt first;
-  const PetscInt *columns;
   Mat block[2];
 
   PetscFunctionBegin;
-  PetscCall(MatGetOwnershipRange(P, &first, nullptr));
   PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], &columns));
   PetscCall(PetscRRBRankRowsGet(P, PETSC_FALSE, &rows));
   PetscRRBCatch(say, &trouble, [&]() -> PetscErrorCode {
@@ -347,9 +335,9 @@ PetscErrorCode PCGridMGDistribution::WhyForeign(PC pc, Mat P, std::string *why) 
         if (value == 0.0 || q == first + p) return true;
         const Point here = point(first + p), there = point(q);
         index_t steps = 0;
-        for (int d = 0; d < 3; ++d) {
-          const index_t away = std::abs(here.at[d] - there.at[d]), n = whole.n[(std::size_t)d];
-          steps += whole.ring[(std::size_t)d] ? std::min(away, n - away) : away;
+        for (std::size_t d = 0; d < 3; ++d) {
+          const index_t away = std::abs(here[d] - there[d]);
+          steps += whole.ring[d] ? std::min(away, whole.n[d] - away) : away;
         }
         if (steps == 1) return true;
         trouble = {words(first + p) + " is coupled with " + words(q) + ", which is not its neighbour",

@@ -24,6 +24,7 @@ public:
   PetscErrorCode Build(PC, Mat, const petscrrb::Grid &, petscrrb::index_t gather);
 
   const petscrrb::gridmg::Cuts &cuts() const { return boxes_; } /* of the boxes */
+  petscrrb::gridmg::Shape box() const { return boxes_.box(rank_); }
   /* Of P as it is now. The pattern, which may have changed: *changed. Collective. */
   PetscErrorCode FollowPattern(PC, Mat, bool *changed);
   PetscRRBBoxRows &rows() { return rows_; }
@@ -42,9 +43,8 @@ public:
   double bytes() const { return rows_.bytes(); }
 
 private:
-  struct Point {
-    petscrrb::index_t at[3];
-  };
+  using Point = petscrrb::gridmg::Sizes;
+
   PetscRRBBoxRows::Number NumberInBox() const;
   PetscErrorCode TakeCutsOfRows(Mat);
   std::array<int, 3> RingsOf(const petscrrb::Csr &, const PetscInt others[], const petscrrb::Grid &) const;
@@ -57,9 +57,9 @@ private:
 
   const PetscBool device_;
   PetscMPIInt rank_ = 0;
-  petscrrb::gridmg::Cuts rows_of_,
-      boxes_;            /* rows_of_: where the rows' ranks are, to the next line or plane where these are not boxes */
-  bool natural_ = false; /* rows are numbered in natural order; else by ranks' boxes */
+  petscrrb::gridmg::Cuts rows_of_; /* where the rows' ranks are, to the next line or plane where these are not boxes */
+  petscrrb::gridmg::Cuts boxes_;
+  bool natural_ = false;         /* rows are numbered in natural order; else by ranks' boxes */
   std::vector<PetscInt> ranges_; /* of the ranks' rows */
   std::vector<PetscInt> wanted_;
   PetscRRBBoxRows rows_;

@@ -127,8 +127,7 @@ static std::unique_ptr<dense::DeviceInverse> make_substructured(const CoarsePatt
   }
   const dense::GridShape shape{grid.n[0], grid.n[1], grid.periodic[0], grid.periodic[1], 1};
   try {
-    return std::make_unique<dense::SubstructuredInverse>(n, e.ia.data(), e.ja.data(), grid.x.data(), grid.y.data(),
-                                                         shape);
+    return std::make_unique<dense::SubstructuredInverse>(dense::Substructure(e.ia, e.ja, grid.x, grid.y, shape));
   } catch (const std::invalid_argument &) { // rows too long for its kernels, or too many subdomains in a box
     return nullptr;
   }

@@ -4,7 +4,7 @@
 
 #include "comm/ranks.hpp"
 #include "ksp/rrb/core/grid_nodes.hpp"
-#include "pc/gridmg/ranks/on_boxes.hpp"
+#include "pc/gridmg/core/gridmg.hpp"
 #include "pc/rrb/graph/couplings.hpp"
 
 #include <optional>
@@ -17,8 +17,7 @@ namespace petscrrb::rrbsolver {
 // Terms run(on, shape, A, p, q, partial), which takes parts_of(shape) terms of the partial sum
 template <class Backend> struct BlackProduct;
 
-// Preconditioner: GridMGOn or OnBoxes; points: black, where that is red_black(), or all. With OnBoxes everything is collective but the
-// constructor.
+// Preconditioner: GridMGOn; points: black, where that is red_black(), or all. On boxes everything is collective but the constructor.
 template <class Preconditioner, Points points>
 class GridCG : public ConjugateGradients<typename Preconditioner::On, GridIteration> {
   using Backend = typename Preconditioner::On;
@@ -209,7 +208,6 @@ std::unique_ptr<GridIteration> make_on_grids(gridmg::GridMG &grids, bool black, 
   };
   const auto in = [&](auto precision) {
     using T = decltype(precision);
-    if (grids.ranks()) return of(static_cast<gridmg::OnBoxes<Backend, T> &>(grids));
     return of(static_cast<gridmg::GridMGOn<Backend, T> &>(grids));
   };
   return grids.single() ? in(float()) : in(double());

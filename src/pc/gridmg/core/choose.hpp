@@ -38,24 +38,17 @@ struct Strengths {
   static constexpr double much = 4.0;
   static constexpr int count = 12; // of numbers
 
-  std::vector<double> numbers() const {
-    return {share[0], share[1], share[2], strong[0], strong[1],     strong[2],
-            alive,    bad,      diagonal, inverses,  dead_diagonal, dead_inverses};
+  struct Numbers {
+    double n[count];
+  };
+  PETSCRRB_HD Numbers numbers() const {
+    return {{share[0], share[1], share[2], strong[0], strong[1], strong[2], alive, bad, diagonal, inverses,
+             dead_diagonal, dead_inverses}};
   }
-  static Strengths of(const double *n) {
-    Strengths s;
-    for (int q = 0; q < 3; ++q) s.share[q] = n[q], s.strong[q] = n[3 + q];
-    s.alive = n[6], s.bad = n[7], s.diagonal = n[8], s.inverses = n[9];
-    s.dead_diagonal = n[10], s.dead_inverses = n[11];
-    return s;
-  }
-
-  PETSCRRB_HD void add(const Strengths &s) {
-    for (int q = 0; q < 3; ++q) share[q] += s.share[q], strong[q] += s.strong[q];
-    alive += s.alive;
-    bad += s.bad;
-    diagonal += s.diagonal, inverses += s.inverses;
-    dead_diagonal += s.dead_diagonal, dead_inverses += s.dead_inverses;
+  void add(const double *n) {
+    for (double *sum : {share, share + 1, share + 2, strong, strong + 1, strong + 2, &alive, &bad, &diagonal, &inverses,
+                        &dead_diagonal, &dead_inverses})
+      *sum += *n++;
   }
   PETSCRRB_HD void add_point(const Matrix &A, const Point &p) {
     double pair[3], d = A.e(p.a), most = 0.0, least = 0.0;

@@ -27,6 +27,13 @@ struct Point {
   }
 };
 
+// f(point) at all points, in natural order
+template <class F> void each_point(const Sizes &n, const F &f) {
+  for (index_t k = 0; k < n[2]; ++k)
+    for (index_t j = 0; j < n[1]; ++j)
+      for (index_t i = 0; i < n[0]; ++i) f(Point{{i, j, k}});
+}
+
 // A grid's matrix: weights of the couplings with the next point in x, y, z, and excesses.
 struct Matrix {
   Field<double> w[3], e;
@@ -202,28 +209,25 @@ template <class T, int q> struct Restrict {
 
   PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
     const RowOf at(row, plane);
-    T *out = to.row(at.parity, at.j, at.k);
-    if (q == 0) {
+    const T *even, *odd, *next; // of r: the pair, and the even point after it
+    T right, left;
+    bool red;
+    if constexpr (q == 0) {
       const index_t I = 2 * h + at.parity;
-      const T *even = r.row(0, at.j, at.k), *odd = r.row(1, at.j, at.k);
-      const T right = by.right.row(at.parity, at.j, at.k)[h],
-              left = by.left.row(1 - at.parity, at.j, at.k)[h + at.parity];
-      const bool even_there = !reds || is_red(0, at.j, at.k), odd_there = !reds || !even_there;
-      T sum = T(0);
-      if (odd_there) sum += by.of_odd(right) * odd[I];
-      if (even_there) sum += by.of_even(right) * even[I] + left * even[I + 1];
-      out[h] = sum;
-      return;
+      even = r.row(0, at.j, at.k) + I, odd = r.row(1, at.j, at.k) + I, next = even + 1;
+      right = by.right.row(at.parity, at.j, at.k)[h], left = by.left.row(1 - at.parity, at.j, at.k)[h + at.parity];
+      red = is_red(0, at.j, at.k);
+    } else {
+      const index_t I = q == 1 ? at.j : at.k, other = q == 1 ? at.k : at.j, after = by.after(I);
+      const auto along = [&](const Field<T> &f, index_t i) { return f.template row_along<q>(at.parity, i, other) + h; };
+      even = along(r, 2 * I), odd = along(r, 2 * I + 1), next = along(r, after); // -1: what is around the grid
+      right = *along(by.right, I), left = after >= 0 ? *along(by.left, after / 2) : T(0);
+      red = is_red(at.parity, other, 0);
     }
-    const index_t I = q == 1 ? at.j : at.k, other = q == 1 ? at.k : at.j, after = by.after(I);
-    const auto along = [&](const Field<T> &f, index_t i) { return f.template row_along<q>(at.parity, i, other); };
-    const T *even = along(r, 2 * I), *odd = along(r, 2 * I + 1), *next = along(r, after); // -1: what is around the grid
-    const T right = along(by.right, I)[h], left = after >= 0 ? along(by.left, after / 2)[h] : T(0);
-    const bool even_there = !reds || is_red(at.parity, other, 0), odd_there = !reds || !even_there;
     T sum = T(0);
-    if (odd_there) sum += by.of_odd(right) * odd[h];
-    if (even_there) sum += by.of_even(right) * even[h] + left * next[h];
-    out[h] = sum;
+    if (!reds || !red) sum += by.of_odd(right) * *odd;
+    if (!reds || red) sum += by.of_even(right) * *even + left * *next;
+    to.row(at.parity, at.j, at.k)[h] = sum;
   }
 };
 template <class T> struct RestrictAround {
@@ -246,20 +250,24 @@ template <class T, int q, bool add> struct Prolong {
   PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
     const RowOf at(row, plane);
     const T right = by.right.row(at.parity, at.j, at.k)[h], left = by.left.row(at.parity, at.j, at.k)[h];
-    if (q == 0) {
-      const index_t I = 2 * h + at.parity;
-      const T here = from.row(at.parity, at.j, at.k)[h], there = from.row(1 - at.parity, at.j, at.k)[h - 1 + at.parity];
-      const bool even = is_red(0, at.j, at.k);
-      if (!reds || even) put(to.row(0, at.j, at.k) + I, left * there + by.of_even(right) * here);
-      if (2 * I + 1 < by.n && (!reds || !even)) put(to.row(1, at.j, at.k) + I, by.of_odd(right) * here);
-      return;
+    index_t I;
+    T here, before, *even, *odd; // of `from`, this coarse point and the one before it; of `to`, the pair
+    bool red;
+    if constexpr (q == 0) {
+      I = 2 * h + at.parity;
+      here = from.row(at.parity, at.j, at.k)[h], before = from.row(1 - at.parity, at.j, at.k)[h - 1 + at.parity];
+      even = to.row(0, at.j, at.k) + I, odd = to.row(1, at.j, at.k) + I;
+      red = is_red(0, at.j, at.k);
+    } else {
+      I = q == 1 ? at.j : at.k;
+      const index_t other = q == 1 ? at.k : at.j;
+      const auto along = [&](const Field<T> &f, index_t i) { return f.template row_along<q>(at.parity, i, other) + h; };
+      here = *along(from, I), before = *along(from, I - 1);
+      even = along(to, 2 * I), odd = along(to, 2 * I + 1);
+      red = is_red(at.parity, other, 0);
     }
-    const index_t I = q == 1 ? at.j : at.k, other = q == 1 ? at.k : at.j;
-    const auto along = [&](const Field<T> &f, index_t i) { return f.template row_along<q>(at.parity, i, other); };
-    const T here = along(from, I)[h], there = along(from, I - 1)[h];
-    const bool even = is_red(at.parity, other, 0);
-    if (!reds || even) put(along(to, 2 * I) + h, left * there + by.of_even(right) * here);
-    if (2 * I + 1 < by.n && (!reds || !even)) put(along(to, 2 * I + 1) + h, by.of_odd(right) * here);
+    if (!reds || red) put(even, left * before + by.of_even(right) * here);
+    if (2 * I + 1 < by.n && (!reds || !red)) put(odd, by.of_odd(right) * here);
   }
 
 private:

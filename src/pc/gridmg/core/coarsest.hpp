@@ -38,53 +38,26 @@ struct TakeRow {
   }
 };
 
-class CoarsestRows {
-public:
-  CoarsestRows() = default;
-  explicit CoarsestRows(const Shape &x) : shape_(x) {
-    ia.push_back(0);
-    each([&](const Point &p) {
+// Its pattern.
+struct CoarsestRows {
+  std::vector<int> ia{0}, ja;
+
+  explicit CoarsestRows(const Shape &x) {
+    const auto number = [&](const Point &p) { return int((p.a[2] * x.n[1] + p.a[1]) * x.n[0] + p.a[0]); };
+    each_point(x.n, [&](const Point &p) {
       std::vector<int> columns{number(p)};
       for (int q = 0; q < 3; ++q)
-        for (const index_t by : {-1, 1})
-          if (const int there = neighbour(p, q, by); there >= 0) columns.push_back(there);
+        for (const index_t by : {-1, 1}) {
+          Point there = p.moved(q, by);
+          if (x.ring[q] && x.n[q] > 1) there.a[q] = (there.a[q] + x.n[q]) % x.n[q];
+          if (there.a[q] >= 0 && there.a[q] < x.n[q]) columns.push_back(number(there));
+        }
       std::sort(columns.begin(), columns.end());
       columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
       ja.insert(ja.end(), columns.begin(), columns.end());
       ia.push_back(int(ja.size()));
     });
-    a.resize(ja.size());
-    excess.resize(ia.size() - 1);
   }
-  const Shape &shape() const { return shape_; }
-
-  // A: with what is around rings
-  void take(const Matrix &A) {
-    const TakeRow take{A, {shape_.n[0], shape_.n[1], shape_.n[2]}, ia.data(), ja.data(), a.data(), excess.data()};
-    for (int i = 0; i < int(excess.size()); ++i) take(i);
-  }
-
-  double bytes() const {
-    return double((ia.size() + ja.size()) * sizeof(int) + (a.size() + excess.size()) * sizeof(double));
-  }
-
-  std::vector<int> ia, ja;
-  std::vector<double> a, excess;
-
-private:
-  template <class F> void each(const F &f) const {
-    for (index_t k = 0; k < shape_.n[2]; ++k)
-      for (index_t j = 0; j < shape_.n[1]; ++j)
-        for (index_t i = 0; i < shape_.n[0]; ++i) f(Point{{i, j, k}});
-  }
-  int number(const Point &p) const { return int((p.a[2] * shape_.n[1] + p.a[1]) * shape_.n[0] + p.a[0]); }
-  int neighbour(Point p, int q, index_t by) const {
-    p.a[q] += by;
-    const index_t n = shape_.n[q];
-    if (shape_.ring[q] && n > 1) p.a[q] = (p.a[q] + n) % n;
-    return p.a[q] < 0 || p.a[q] >= n ? -1 : number(p);
-  }
-  Shape shape_;
 };
 
 } // namespace petscrrb::gridmg

@@ -7,17 +7,20 @@
 
 namespace petscrrb::gridmg {
 
-// Rank (k py + j) px + i, of px, py and pz parts, has the points from cut i to cut i + 1 of x, and so on; none where these are
+// Rank rank_of({i, j, k}), of px, py and pz parts, has the points from cut i to cut i + 1 of x, and so on; none where these are
 // one. Cuts go from 0 to the grid's points.
 struct Cuts {
   std::array<std::vector<index_t>, 3> at;
   std::array<bool, 3> ring = {false, false, false};
+
+  static Cuts uncut(const Shape &x) { return {{{{0, x.n[0]}, {0, x.n[1]}, {0, x.n[2]}}}, x.ring}; }
 
   int parts(int q) const { return int(at[q].size()) - 1; }
   int count() const { return parts(0) * parts(1) * parts(2); }
   std::array<int, 3> parts_of(int rank) const {
     return {rank % parts(0), rank / parts(0) % parts(1), rank / parts(0) / parts(1)};
   }
+  int rank_of(const std::array<int, 3> &part) const { return (part[2] * parts(1) + part[1]) * parts(0) + part[0]; }
   index_t first(int rank, int q) const { return at[q][parts_of(rank)[q]]; }
   Sizes sizes(int rank) const {
     const auto part = parts_of(rank);

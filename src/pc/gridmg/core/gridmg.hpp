@@ -9,15 +9,6 @@ class Cuda;
 
 namespace petscrrb::gridmg {
 
-// One grid of the hierarchy, for who looks at it.
-struct GridReport {
-  Sizes n;
-  bool smoothed = false;  // else it is between two directions of one coarsening, or the coarsest
-  std::vector<int> lines; // directions in which it is smoothed; none: points
-  int coarsened = -1;     // direction
-  bool dealt = false;     // each rank has a box of it; else all have all of it
-};
-
 // M^-1 of docs/numerics_gridmg.md.
 class GridMG {
 public:
@@ -38,10 +29,12 @@ public:
   virtual rrb::Ranks *ranks() const = 0; // who have boxes of it; NULL: it is on one
 };
 
-// single: the cycle is in single precision.
-std::unique_ptr<GridMG> make_gridmg(const Grid &, const Options &, bool single);
+// points: of the stencil, 5 or 7; single: the cycle is in single precision. With several ranks the rows that refresh() is given are those
+// of the rank's box and of what is around it, in natural order, then one that stands for all others and is no identity row; vectors are the
+// box's, and everything is collective.
+std::unique_ptr<GridMG> make_gridmg(const Dealt &, int points, const Options &, bool single);
 // All work goes to the stream, which the owner sets before each call.
-std::unique_ptr<GridMG> make_gridmg(Cuda &, const Grid &, const Options &, bool single);
+std::unique_ptr<GridMG> make_gridmg(Cuda &, const Dealt &, int points, const Options &, bool single);
 
 // What each backend has its own of.
 // const Scales *(on, r, n): Scales::of(the largest absolute value of r), where the backend is; the same of a number: put(on, largest); that
@@ -70,10 +63,16 @@ public:
   using On = Backend;
   using Value = T;
 
-  GridMGOn(Backend &on, const Grid &g, const Options &o)
-      : on_(on), lattice_(lattice_of(g)),
-        cycle_(on, {{g.n[0], g.n[1], g.n[2]}, {g.periodic[0], g.periodic[1], g.periodic[2]}}, o), loops_(on),
-        scales_(on) {}
+  GridMGOn(Backend &on, const Dealt &dealt, int points, const Options &o)
+      : on_(on), cycle_(on, dealt, o), loops_(on), scales_(on) {
+    const Shape &x = grids().shape();
+    for (int q = 0; q < 3; ++q) {
+      first_[q] = x.more_before[q];
+      lattice_.n[q] = PetscInt(x.around(q));
+      lattice_.periodic[q] = x.ring[q];
+    }
+    lattice_.steps = points == 7 ? 3 : 2;
+  }
 
   Findings refresh(const Csr &A, NearNull near) override {
     Findings found;
@@ -85,11 +84,10 @@ public:
     v_.use(near.x);
     if (found.read.result() != ReadResult::ok || found.read.bad_pivot != no_row) return found;
     // powers of two: the cycle is that of scale_ A, in which single precision has as many digits as in A
-    const double scale_before = scale_.to;
-    const long made_before = grids().made();
-    scale_ = Scales::of(std::is_same_v<T, float> ? found.read.norm : 1.0);
+    const long before = version();
+    scale_ = Scales::of(single() ? found.read.norm : 1.0);
     cycle_.refresh(scale_, found);
-    if (scale_.to != scale_before || grids().made() != made_before) repeated_.reset(), ++version_; // it has both in it
+    if (version() != before) repeated_.reset(); // it has the scale and the levels' memory in it
     return found;
   }
 
@@ -98,21 +96,20 @@ public:
     const Shape &x = finest.shape;
     const Scales *scales = find_scales(scales_, r);
     on_.for_each_point(x.all(), Load<T>{r, finest.b(), scales, 1.0, x.n[0], x.n[1], v_.get()});
-    repeated_(on_, [&] { cycle_.run(); });
+    if (!ranks() || ranks()->only_enqueue())
+      repeated_(on_, [&] { cycle_.run(); });
+    else
+      cycle_.run();
     on_.for_each_point(x.all(), Store<T>{finest.x(), z, scales, scale_.to, x.n[0], x.n[1], v_.get()});
   }
 
-  std::vector<GridReport> report() const override {
-    std::vector<GridReport> all;
-    for (const auto &l : grids().levels()) all.push_back({l->shape.n, l->smooth, l->lines, l->direction});
-    return all;
-  }
-  double flops() const override { return grids().flops(); }
+  std::vector<GridReport> report() const override { return cycle_.report(); }
+  double flops() const override { return cycle_.flops(); }
   double bytes() const override { return cycle_.bytes() + double(v_.bytes()); }
   bool red_black() const override { return grids().red_black(); }
   bool single() const override { return std::is_same_v<T, float>; }
   bool scaled() const override { return v_.get().p; }
-  rrb::Ranks *ranks() const override { return nullptr; }
+  rrb::Ranks *ranks() const override { return cycle_.ranks(); }
 
   // --- for an iteration that works in the finest grid's arrays ---
 
@@ -120,43 +117,62 @@ public:
   void solve_coarsest() { cycle_.solve_coarsest(); }
   // What z, which is that of the scaled matrix and of the scaled r, is multiplied by.
   double scale() const { return scale_.to; }
-  long version() const { return version_; } // work that was captured before is not that of another one
+  long version() const { return cycle_.version(); }
   // f(), which other ranks do, too: where it throws on one, all throw.
-  template <class F> void together(const F &f) const { f(); }
-  // Puts the matrix where the finest grid of a hierarchy has it, without what is around it.
+  template <class F> void together(const F &f) const { grids().dealt().together(f); }
+  // Puts the matrix where the finest grid of a hierarchy has it, without what is around it. What all ranks have found.
   RowFacts read(const Csr &A, const Matrix &to, Positive positive, const NearNull &near = {}) {
+    RowFacts found;
+    together([&] {
+      found = lattice_.steps == 3 ? read_rows<3>(A, to, positive, near) : read_rows<2>(A, to, positive, near);
+    });
+    grids().dealt().agree(found);
+    return found;
+  }
+  // NULL: 1
+  const Scales *find_scales(FindScales<Backend> &find, const double *r) {
+    const index_t points = grids().shape().points();
+    if (!single()) return nullptr;
+    if (!ranks()) return find(on_, r, points);
+    double most = 0.0;
+    largest_[0] = find.largest(on_, r, points);
+    for (const double x : ranks()->gather_numbers(largest_)) most = std::max(most, x);
+    return find.put(on_, most);
+  }
+
+private:
+  template <int steps> RowFacts read_rows(const Csr &A, const Matrix &to, Positive positive, const NearNull &near) {
     const Field<double> v = near.x ? v_.room(grids().finest_layout()) : Field<double>();
+    const PutMatrix<steps> put{to, positive, near, lattice_, v};
+    if (ranks()) {
+      const Shape &x = grids().shape();
+      const PutBox<steps> put_box{put, {first_[0], first_[1], first_[2]}};
+      loops_.clear();
+      loops_.at_rows(PetscInt(x.points()),
+                     RowsOfBox<ReadCouplings<steps, PutBox<steps>>>{
+                         {A, lattice_, put_box}, {x.n[0], x.n[1], x.n[2]}, {first_[0], first_[1], first_[2]}});
+      return loops_.read();
+    }
     for (;;) {
       const bool expected = identity_rows_;
       loops_.clear();
-      if (lattice_.steps == 3)
-        read_rows<3>({A, lattice_, {to, positive, near, lattice_, v}, expected});
-      else
-        read_rows<2>({A, lattice_, {to, positive, near, lattice_, v}, expected});
+      loops_.at_rows(lattice_.size(), ReadCouplings<steps, PutMatrix<steps>>{A, lattice_, put, expected});
       const RowFacts found = loops_.read();
       identity_rows_ = found.identity_rows > 0;
       if (expected || !identity_rows_) return found;
     }
   }
-  // NULL: 1
-  const Scales *find_scales(FindScales<Backend> &find, const double *r) const {
-    return std::is_same_v<T, float> ? find(on_, r, grids().levels().front()->shape.points()) : nullptr;
-  }
-
-private:
-  template <int steps> void read_rows(const ReadCouplings<steps, PutMatrix<steps>> &f) {
-    loops_.at_rows(lattice_.size(), f);
-  }
 
   Backend &on_;
-  const Lattice lattice_;
+  index_t first_[3]; // of a rank's box, in what is around it
+  Lattice lattice_;  // all of that
   Cycle<Backend, T> cycle_;
   RowLoops<Backend> loops_;
   bool identity_rows_ = false; // in the matrix that was read last: to be seen by the rows around them costs time
   FindScales<Backend> scales_;
   ScalingVector<Backend> v_;
-  Scales scale_; // of the matrix in the cycle
-  long version_ = 0;
+  std::vector<double> largest_ = {0.0}; // of r
+  Scales scale_;                        // of the matrix in the cycle
   Repeated<Backend> repeated_;
 };
 

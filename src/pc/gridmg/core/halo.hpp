@@ -71,7 +71,7 @@ private:
       if (!(side.by[q] < 0 ? x.more_before : x.more_after)[q]) return -1;
       part[q] = cuts_.part_with(q, around(q, cuts_.first(rank, q) + (side.by[q] < 0 ? -1 : x.n[q])));
     }
-    return (part[2] * cuts_.parts(1) + part[1]) * cuts_.parts(0) + part[0];
+    return cuts_.rank_of(part);
   }
 
   const Cuts cuts_;
@@ -148,19 +148,16 @@ public:
   }
 
   void prepare(rrb::Ranks &ranks) const { ranks.prepare(plan_); }
-  template <class T> void fill(const Backend &on, rrb::Ranks &ranks, const Field<T> &f) const {
-    fill(on, ranks, f, ValueAt<T>{f.p});
-  }
-  // value(place): what others get of a rank's own point, whatever the field has there
-  template <class T, class Value>
-  void fill(const Backend &on, rrb::Ranks &ranks, const Field<T> &f, const Value &value) const {
-    exchange<T, 1>(on, ranks, {f}, {value});
-  }
-  // of as many fields as it was made for
+  // Of as many fields as it was made for.
   template <class T, int N> void fill(const Backend &on, rrb::Ranks &ranks, const Field<T> (&f)[N]) const {
     ValueAt<T> value[N];
     for (int n = 0; n < N; ++n) value[n].field = f[n].p;
     exchange<T, N>(on, ranks, f, value);
+  }
+  // Of one; value(place): what others get of a rank's own point, whatever the field has there.
+  template <class T, class Value>
+  void fill(const Backend &on, rrb::Ranks &ranks, const Field<T> &f, const Value &value) const {
+    exchange<T, 1>(on, ranks, {f}, {value});
   }
   std::size_t bytes() const { return places_.bytes() + packed_.bytes(); }
 
@@ -183,13 +180,15 @@ private:
 
 // Who shares a grid, and what they do together.
 struct Dealt {
-  rrb::Ranks *ranks = nullptr;
+  rrb::Ranks *ranks = nullptr; // NULL: it is one rank's
   Cuts cuts;
-  index_t gather_size = 0; // a grid of as many points or fewer is on every rank
+  index_t gather_size = 0; // of several ranks: a grid of as many points or fewer is on every one
   // Calls what each rank does by itself: where it throws on one, all throw.
-  std::function<void(const std::function<void()> &)> together;
+  std::function<void(const std::function<void()> &)> together = [](const auto &f) { f(); };
   // Makes what each rank has found of its rows what all have found.
-  std::function<void(RowFacts &)> agree;
+  std::function<void(RowFacts &)> agree = [](RowFacts &) {};
+
+  int rank() const { return ranks ? ranks->rank() : 0; }
 };
 
 // The halos of all grids that there have been: the plans of exchanges stay where they are.

@@ -23,6 +23,8 @@ struct Shape {
     for (int q = 0; q < 3; ++q) more |= more_before[q] || more_after[q];
     return more;
   }
+  // points of a direction, with those of other ranks that are around
+  index_t around(int q) const { return n[q] + more_before[q] + more_after[q]; }
   Range3 all() const { return {{n[0], n[1], n[2]}}; }
   // the points of one colour, by half of x
   Range3 halves(index_t colour) const { return {{(n[0] + 1) / 2, n[1], n[2]}, n[0] % 2, 1, colour}; }

@@ -46,36 +46,45 @@ template <class Backend, class T, int N> void fill_rings(const Backend &on, cons
   }
 }
 
-// A grid. T: the precision of the cycle.
-template <class Backend, class T> struct Level {
-  template <class V> using Array = typename Backend::template Array<V>;
-
-  Shape shape;
-  Sizes whole = {0, 0, 0}; // of all ranks
-  Layout layout;
+// What is done with a grid.
+struct Use {
   bool smooth = false;    // else it is between two directions of one coarsening, or the coarsest
   std::vector<int> lines; // directions in which it is smoothed; none: points
   int direction = -1;     // that is coarsened to the next one; -1: the coarsest
+  bool chosen = false;    // by its couplings
+
+  bool operator==(const Use &o) const {
+    return smooth == o.smooth && lines == o.lines && direction == o.direction && chosen == o.chosen;
+  }
+};
+
+// A grid. T: the precision of the cycle.
+template <class Backend, class T> struct Level : Use {
+  template <class V> using Array = typename Backend::template Array<V>;
+
+  const Cuts cuts;
+  const int rank;
+  const Shape shape; // of this rank's part
+  const Layout layout;
   Array<T> matrix, vectors, shares;
+  MatrixArrays<Backend> coarse; // the matrix of the next grid
   // of several ranks, NULL on one: what is around the box on its faces, and on all sides; where it is red_black() of one colour, too
   const Halo<Backend> *faces = nullptr, *around = nullptr, *faces_of[2] = {nullptr, nullptr}, *red_around = nullptr;
-  std::array<int, 3> parts = {1, 1, 1}, part = {0, 0, 0}; // in how many each direction is cut, and which one this is
-  Sizes first = {0, 0, 0};                                // point of all
 
+  Level(const Cuts &c, int r, const Use &use) : Use(use), cuts(c), rank(r), shape(c.box(r)), layout(shape.n) {
+    vectors.resize((2 + smooth) * layout.size());
+    if (smooth) matrix.resize((4 + lines.size()) * layout.size());
+    if (direction >= 0) shares.resize(2 * share_layout().size());
+  }
   // The same on all ranks, those without points, too.
   bool odd_ring() const {
     for (int q = 0; q < 3; ++q)
-      if (shape.ring[q] && whole[q] % 2) return true;
+      if (shape.ring[q] && cuts.at[q].back() % 2) return true;
     return false;
   }
   // Whether it is smoothed by points of two colours that have no neighbours of their own. Then black points have no residual after
   // smoothing, and what they are before it does not matter.
   bool red_black() const { return smooth && lines.empty() && !odd_ring(); }
-  void allocate() {
-    vectors.resize((2 + smooth) * layout.size());
-    if (smooth) matrix.resize((4 + lines.size()) * layout.size());
-    if (direction >= 0) shares.resize(2 * share_layout().size());
-  }
   Layout share_layout() const {
     Sizes n = shape.n;
     n[direction] = (n[direction] + 1) / 2;
@@ -99,7 +108,7 @@ template <class Backend, class T> struct Level {
             shape.more_before[direction],
             shape.more_after[direction]};
   }
-  std::size_t bytes() const { return matrix.bytes() + vectors.bytes() + shares.bytes(); }
+  std::size_t bytes() const { return matrix.bytes() + vectors.bytes() + shares.bytes() + coarse.bytes(); }
 };
 
 } // namespace petscrrb::gridmg

@@ -25,14 +25,12 @@ template <int steps> struct PutMatrix {
   Field<double> v; // where there is a near.x: that is put there
 
   PETSCRRB_HD void operator()(const LatticePoint &p, const CouplingsOfRow<steps> &row, RowFacts &found) const {
-    put({p.at[0], p.at[1], p.at[2]}, p, row, found);
+    put({{p.at[0], p.at[1], p.at[2]}}, p, row, found);
   }
 
 protected:
-  struct At {
-    index_t at[3];
-  };
-  PETSCRRB_HD void put(const At &a, const LatticePoint &p, const CouplingsOfRow<steps> &row, RowFacts &found) const {
+  PETSCRRB_HD void put(const Point &at, const LatticePoint &p, const CouplingsOfRow<steps> &row,
+                       RowFacts &found) const {
     const double v = near.x ? scaling(near.x[p.row], row.identity) : 1.0;
     const double diagonal =
         v * v * (row.identity && row.diagonal == 0.0 ? 1.0 : row.diagonal); // zeros: as the identity
@@ -41,15 +39,15 @@ protected:
       // v of both ends
       const double ahead = beside(v, row.ahead[m] != 0.0 || row.here[m] != 0.0 ? after(p, m) : -1),
                    behind = beside(v, row.behind[m] != 0.0 ? before(p, m) : -1);
-      to.w[m](a.at) = weight(ahead * row.ahead[m], positive);
+      to.w[m](at.a) = weight(ahead * row.ahead[m], positive);
       found.positive += ahead * row.ahead[m] > 0.0;
       found.varies |= row.ahead[m] != 0.0 && ahead != v * v;
       excess.add(ahead * row.here[m]), excess.add(behind * row.behind[m]);
     }
-    to.e(a.at) = excess.value(near.rounding);
+    to.e(at.a) = excess.value(near.rounding);
     if (!row.identity) found.norm = fabs(diagonal);
     if (!near.x) return;
-    this->v(a.at) = v;
+    this->v(at.a) = v;
     if (!is_useful(v)) found.useless_row = p.row, found.useless_value = v;
   }
 
@@ -68,7 +66,7 @@ template <int steps> struct PutBox : PutMatrix<steps> {
   index_t first[3]; // the box's first point there
 
   PETSCRRB_HD void operator()(const LatticePoint &p, const CouplingsOfRow<steps> &row, RowFacts &found) const {
-    this->put({p.at[0] - first[0], p.at[1] - first[1], p.at[2] - first[2]}, p, row, found);
+    this->put({{p.at[0] - first[0], p.at[1] - first[1], p.at[2] - first[2]}}, p, row, found);
   }
 };
 // f of a box's rows, by their numbers in it.

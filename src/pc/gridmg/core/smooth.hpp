@@ -130,24 +130,16 @@ template <class T> struct Pivots {
   }
 };
 
-// What the next rank's part of a line goes on from, and where it does.
-template <class T> struct EndLines {
-  Field<T> inverse, x, to;
+// What the next rank's part of a line goes on from: that of the i-th point.
+template <class T> struct CarryLines {
+  Field<T> inverse; // times this; NULL: 1
+  Field<T> from, to;
   int q;
-  index_t n;
+  index_t i;
 
   PETSCRRB_HD void operator()(index_t a, index_t b) const {
-    const Point last = Point::of_line(q, n - 1, a, b);
-    to(last.a) = inverse(last.a) * x(last.a);
-  }
-};
-template <class T> struct BeginLines {
-  Field<T> from, x;
-  int q;
-
-  PETSCRRB_HD void operator()(index_t a, index_t b) const {
-    const Point before = Point::of_line(q, -1, a, b);
-    x(before.a) = from(before.a);
+    const Point p = Point::of_line(q, i, a, b);
+    to(p.a) = inverse.p ? inverse(p.a) * from(p.a) : from(p.a);
   }
 };
 

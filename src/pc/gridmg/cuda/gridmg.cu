@@ -9,17 +9,10 @@ template class Multigrid<Cuda, float>;
 template class Multigrid<Cuda, double>;
 template class GridMGOn<Cuda, float>;
 template class GridMGOn<Cuda, double>;
-template class OnBoxes<Cuda, float>;
-template class OnBoxes<Cuda, double>;
-
-std::unique_ptr<GridMG> make_gridmg(Cuda &on, const Grid &g, const Options &o, bool single) {
-  if (single) return std::make_unique<GridMGOn<Cuda, float>>(on, g, o);
-  return std::make_unique<GridMGOn<Cuda, double>>(on, g, o);
-}
 
 std::unique_ptr<GridMG> make_gridmg(Cuda &on, const Dealt &dealt, int points, const Options &o, bool single) {
-  if (single) return std::make_unique<OnBoxes<Cuda, float>>(on, dealt, points, o);
-  return std::make_unique<OnBoxes<Cuda, double>>(on, dealt, points, o);
+  if (single) return std::make_unique<GridMGOn<Cuda, float>>(on, dealt, points, o);
+  return std::make_unique<GridMGOn<Cuda, double>>(on, dealt, points, o);
 }
 
 } // namespace petscrrb::gridmg

@@ -8,7 +8,6 @@
 #include "pc/gridmg/core/coarsest.hpp"
 #include "pc/gridmg/core/gridmg.hpp"
 #include "pc/gridmg/cuda/lines.cuh"
-#include "pc/gridmg/ranks/on_boxes.hpp"
 #include "stencil/cuda/rows.cuh"
 
 namespace petscrrb::gridmg {
@@ -26,9 +25,8 @@ static __global__ void __launch_bounds__(strength_threads)
     const index_t j = row % box.n[1], k = row / box.n[1];
     for (index_t i = x; i < box.n[0]; i += across) s.add_point(A, Point{{i, j, k}});
   }
-  const double value[strengths] = {s.share[0], s.share[1], s.share[2], s.strong[0], s.strong[1],     s.strong[2],
-                                   s.alive,    s.bad,      s.diagonal, s.inverses,  s.dead_diagonal, s.dead_inverses};
-  for (int n = 0; n < strengths; ++n, sum.term += strength_blocks) sum.add(value[n]);
+  const Strengths::Numbers value = s.numbers();
+  for (int n = 0; n < strengths; ++n, sum.term += strength_blocks) sum.add(value.n[n]);
 }
 
 constexpr int scale_threads = 256;
@@ -41,17 +39,13 @@ static __global__ void __launch_bounds__(scale_threads)
   cuda::raise(most, cuda::ordered_bits(mine));
 }
 struct SetScales {
-  const unsigned long long *most;
-  Scales *to;
-
-  __device__ void operator()(int) const { *to = Scales::of(__longlong_as_double(static_cast<long long>(*most))); }
-};
-
-struct SetScalesOf {
+  const unsigned long long *most; // NULL: `largest`
   double largest;
   Scales *to;
 
-  __device__ void operator()(int) const { *to = Scales::of(largest); }
+  __device__ void operator()(int) const {
+    *to = Scales::of(most ? __longlong_as_double(static_cast<long long>(*most)) : largest);
+  }
 };
 
 template <> class Strength<Cuda> {
@@ -78,22 +72,6 @@ private:
   Scalars<Cuda> sums_{strengths * most_strengths, 0};
 };
 
-template <class T> struct ZebraLines<Cuda, T> {
-  Smoothed<T> g;
-  Field<T> inverse, b, x;
-  Shape shape;
-  PartOfLines part;
-
-  void relax(const Cuda &on, int q, index_t colour) const {
-    if (q == 0)
-      relax_along_x(on, g, inverse, b, x, shape, colour, part);
-    else if (q == 1)
-      relax_across_x<1>(on, g, inverse, b, x, shape, colour, part);
-    else
-      relax_across_x<2>(on, g, inverse, b, x, shape, colour, part);
-  }
-};
-
 constexpr int coarsest_threads = 256;
 
 // x = from times the inverse times b, a row a warp; places: of the points in these fields.
@@ -118,16 +96,14 @@ public:
       inverse_.reset();
       shape_ = x;
       ia_.assign(rows.ia), ja_.assign(rows.ja);
-      values_.resize(rows.a.size() + rows.excess.size());
+      values_.resize(rows.ja.size() + std::size_t(x.points()));
       const Layout layout(x.n);
       std::vector<int> places, black;
       int blacks = 0;
-      for (index_t k = 0; k < x.n[2]; ++k)
-        for (index_t j = 0; j < x.n[1]; ++j)
-          for (index_t i = 0; i < x.n[0]; ++i) {
-            places.push_back(int(layout.place(i, j, k)));
-            black.push_back((i + j + k) % 2 ? blacks++ : -1);
-          }
+      each_point(x.n, [&](const Point &p) {
+        places.push_back(int(layout.place(p.a[0], p.a[1], p.a[2])));
+        black.push_back(is_red(p.a[0], p.a[1], p.a[2]) ? -1 : blacks++);
+      });
       places_.assign(places), black_.assign(black);
       for (int q = 0; q < 3; ++q)
         if (x.ring[q] && x.n[q] > 1 && x.n[q] % 2) blacks = 0; // red points are coupled around it
@@ -171,11 +147,11 @@ public:
   explicit FindScales(const Cuda &) : scales_(1) {}
   const Scales *operator()(const Cuda &on, const double *r, index_t n) {
     find(on, r, n);
-    cuda::for_rows("scales", 1, SetScales{most_.device(), scales_.data()}, on.stream);
+    cuda::for_rows("scales", 1, SetScales{most_.device(), 0.0, scales_.data()}, on.stream);
     return scales_.data();
   }
   const Scales *put(const Cuda &on, double largest) {
-    cuda::for_rows("scales", 1, SetScalesOf{largest, scales_.data()}, on.stream);
+    cuda::for_rows("scales", 1, SetScales{nullptr, largest, scales_.data()}, on.stream);
     return scales_.data();
   }
   // waits for the stream
@@ -221,7 +197,5 @@ extern template class Multigrid<Cuda, float>;
 extern template class Multigrid<Cuda, double>;
 extern template class GridMGOn<Cuda, float>;
 extern template class GridMGOn<Cuda, double>;
-extern template class OnBoxes<Cuda, float>;
-extern template class OnBoxes<Cuda, double>;
 
 } // namespace petscrrb::gridmg

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "exec/cuda/cuda.cuh"
-#include "pc/gridmg/core/smooth.hpp"
+#include "pc/gridmg/core/multigrid.hpp"
 
 namespace petscrrb::gridmg {
 
@@ -102,27 +102,6 @@ __global__ void __launch_bounds__(32 * lines_of_block)
     if (2 * h + 1 < n) x_odd[h] = step_odd.after(after);
     next = __shfl_sync(~0u, mine, 0);
   }
-}
-
-// kernel(lines ..., the first plane or row of lines, overlap) by blocks of threads, so many for each of `others` planes or rows.
-template <auto kernel, class... Lines>
-void launch_lines(const Cuda &on, index_t blocks, index_t others, dim3 threads, const Lines &...lines) {
-  static const bool may_overlap = cuda::may_overlap(kernel);
-  for (index_t first = 0; first < others; first += cuda::most_blocks) {
-    const dim3 grid(unsigned(blocks), unsigned(std::min(cuda::most_blocks, others - first)));
-    const bool overlap = may_overlap && index_t(grid.x) * grid.y <= cuda::few_blocks;
-    cuda::launch("lines", kernel, overlap, grid, threads, 0, on.stream, lines..., first, overlap);
-  }
-}
-
-template <class T>
-void relax_along_x(const Cuda &on, const Smoothed<T> &g, const Field<T> &inverse, const Field<T> &b, const Field<T> &x,
-                   const Shape &shape, index_t colour, const PartOfLines &part) {
-  const Range3 box = shape.all();
-  if (!box.size()) return;
-  const index_t blocks = (box.n[1] + 2 * lines_of_block - 1) / (2 * lines_of_block);
-  launch_lines<relax_lines_along_x<T>>(on, blocks, box.n[2], dim3(32, lines_of_block), g, inverse, b, x, box, colour,
-                                       part);
 }
 
 // Some lines along y or z, next to one another in x: thread (h, s) has `run` points of line h, the s-th such ones of as many as the block
@@ -228,20 +207,43 @@ __global__ void __launch_bounds__(across_threads, sizeof(T) == sizeof(float) ? 2
   }
 }
 
-template <int q, class T>
-void relax_across_x(const Cuda &on, const Smoothed<T> &g, const Field<T> &inverse, const Field<T> &b, const Field<T> &x,
-                    const Shape &shape, index_t colour, const PartOfLines &part) {
-  constexpr index_t sector = 8, warp = 32,
-                    enough_blocks = 128; // with fewer blocks of a warp across, blocks are narrower and longer
-  const Range3 box = shape.all();
-  if (!box.size()) return;
-  const index_t halves = (box.n[0] + 1) / 2, others = box.n[3 - q];
-  index_t width = warp;
-  while (width > sector && (halves + width - 1) / width * others < enough_blocks) width /= 2;
-  index_t runs = 1;
-  while (runs * run < box.n[q] && 2 * runs * width <= across_threads) runs *= 2;
-  launch_lines<relax_lines_across<T, q>>(on, (halves + width - 1) / width, others,
-                                         dim3(unsigned(width), unsigned(runs)), g, inverse, b, x, box, colour, part);
-}
+template <class T> struct ZebraLines<Cuda, T> {
+  Smoothed<T> g;
+  Field<T> inverse, b, x;
+  Shape shape;
+  PartOfLines part;
+
+  template <int q> void relax(const Cuda &on, index_t colour) const {
+    const Range3 box = shape.all();
+    if (!box.size()) return;
+    if constexpr (q == 0) {
+      const index_t blocks = (box.n[1] + 2 * lines_of_block - 1) / (2 * lines_of_block);
+      launch<relax_lines_along_x<T>>(on, colour, blocks, box.n[2], dim3(32, lines_of_block));
+    } else {
+      constexpr index_t sector = 8, warp = 32,
+                        enough_blocks = 128; // with fewer blocks of a warp across, blocks are narrower and longer
+      const index_t halves = (box.n[0] + 1) / 2, others = box.n[3 - q];
+      index_t width = warp;
+      while (width > sector && (halves + width - 1) / width * others < enough_blocks) width /= 2;
+      index_t runs = 1;
+      while (runs * run < box.n[q] && 2 * runs * width <= across_threads) runs *= 2;
+      launch<relax_lines_across<T, q>>(on, colour, (halves + width - 1) / width, others,
+                                       dim3(unsigned(width), unsigned(runs)));
+    }
+  }
+
+private:
+  // So many blocks of threads for each of `others` planes or rows of lines.
+  template <auto kernel>
+  void launch(const Cuda &on, index_t colour, index_t blocks, index_t others, dim3 threads) const {
+    static const bool may_overlap = cuda::may_overlap(kernel);
+    for (index_t first = 0; first < others; first += cuda::most_blocks) {
+      const dim3 grid(unsigned(blocks), unsigned(std::min(cuda::most_blocks, others - first)));
+      const bool overlap = may_overlap && index_t(grid.x) * grid.y <= cuda::few_blocks;
+      cuda::launch("lines", kernel, overlap, grid, threads, 0, on.stream, g, inverse, b, x, shape.all(), colour, part,
+                   first, overlap);
+    }
+  }
+};
 
 } // namespace petscrrb::gridmg

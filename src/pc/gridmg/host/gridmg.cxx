@@ -9,19 +9,11 @@ template class Multigrid<Host, float>;
 template class Multigrid<Host, double>;
 template class GridMGOn<Host, float>;
 template class GridMGOn<Host, double>;
-template class OnBoxes<Host, float>;
-template class OnBoxes<Host, double>;
-
-std::unique_ptr<GridMG> make_gridmg(const Grid &g, const Options &o, bool single) {
-  static Host on;
-  if (single) return std::make_unique<GridMGOn<Host, float>>(on, g, o);
-  return std::make_unique<GridMGOn<Host, double>>(on, g, o);
-}
 
 std::unique_ptr<GridMG> make_gridmg(const Dealt &dealt, int points, const Options &o, bool single) {
   static Host on;
-  if (single) return std::make_unique<OnBoxes<Host, float>>(on, dealt, points, o);
-  return std::make_unique<OnBoxes<Host, double>>(on, dealt, points, o);
+  if (single) return std::make_unique<GridMGOn<Host, float>>(on, dealt, points, o);
+  return std::make_unique<GridMGOn<Host, double>>(on, dealt, points, o);
 }
 
 } // namespace petscrrb::gridmg
