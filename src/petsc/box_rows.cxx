@@ -7,7 +7,6 @@
 #include "petsc/ghosts.h"
 #include "petsc/matrix.h"
 #include "petsc/mpi_throws.h"
-#include "petsc/rank_rows.h"
 #include "grid/source.hpp"
 
 #include <algorithm>
