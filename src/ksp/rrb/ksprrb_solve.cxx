@@ -179,6 +179,9 @@ static PetscErrorCode BreakDown(KSP ksp, KSPConvergedReason reason, const char w
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* what is left of a vector of length 1 where nothing should be */
+constexpr PetscReal rounding = 1e3 * PETSC_MACHINE_EPSILON;
+
 /* Of a residual r with (r, M^-1 r) = 0: 0, or what M^-1 does not see, of a system that has no solution. */
 static PetscErrorCode NormOfUnseen(KSP ksp, PetscReal *norm) {
   MatNullSpace null;
@@ -194,7 +197,7 @@ static PetscErrorCode NormOfUnseen(KSP ksp, PetscReal *norm) {
   PetscCall(VecNorm(r, NORM_2, norm));
   PetscCall(VecDestroy(&r));
   PetscCall(VecNorm(ksp->vec_rhs, NORM_2, &b));
-  if (*norm <= 1e3 * PETSC_MACHINE_EPSILON * PetscMax(b, ksp->rnorm0)) *norm = 0; /* rounding */
+  if (*norm <= rounding * PetscMax(b, ksp->rnorm0)) *norm = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -268,6 +271,25 @@ static PetscErrorCode StartAndIterate(KSP ksp) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A solve that failed for a right-hand side of null part alone, of which removing has left rounding: x0 is its solution. */
+static PetscErrorCode KeepGuessForRounding(KSP ksp) {
+  KSPRRBState *s = KSPRRBStateOf(ksp);
+  MatNullSpace null;
+  PetscReal r0, b;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(ksp->pc->mat, &null));
+  if (!null || !s->started || ksp->reason >= 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecNorm(s->r0, NORM_2, &r0));
+  PetscCall(VecNorm(ksp->vec_rhs, NORM_2, &b));
+  if (!(r0 <= rounding * b)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(ksp, "the right-hand side is in the null space but for rounding: the initial guess is kept\n"));
+  ksp->reason = KSP_CONVERGED_ATOL;
+  ksp->rnorm = r0;
+  s->started = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Into vec_sol, which is where products write. */
 static PetscErrorCode Solve(KSP ksp) {
   KSPRRBState *s = KSPRRBStateOf(ksp);
@@ -275,6 +297,7 @@ static PetscErrorCode Solve(KSP ksp) {
   PetscFunctionBegin;
   PetscCall(KSPRRBPrepare(ksp));
   PetscCall(StartAndIterate(ksp));
+  PetscCall(KeepGuessForRounding(ksp));
   if (s->started) PetscCall(KSPRRBCorrect(ksp, ksp->vec_sol));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
