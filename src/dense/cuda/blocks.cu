@@ -92,7 +92,7 @@ template <int T> __device__ bool sweep(Square<T> &m, int interior, double *line)
   return good;
 }
 
-// The lower triangles stand for the upper ones, so that what is stored is symmetric to the bit.
+// The lower triangles stand for the upper ones, so that what is stored is symmetric to the bit; the Schur complement's is stored alone.
 template <int T> __device__ void store(const View &s, const Block &b, const Square<T> &m) {
   const int size = b.interior + b.ring;
   double *factor = s.factors + b.factor, *schur = s.schurs + b.schur;
@@ -113,7 +113,6 @@ template <int T> __device__ void store(const View &s, const Block &b, const Squa
         factor[column * size + row] = -value;
       } else {
         schur[(row - b.interior) * b.ring + column - b.interior] = value;
-        schur[(column - b.interior) * b.ring + row - b.interior] = value;
       }
     }
 }
@@ -160,7 +159,8 @@ constexpr int row_threads = 128;
 
 constexpr int together = 4;
 
-// Adds what blocks k, ..., k + 3 of those that touch separator p contribute; all are read before the first is added.
+// Adds what blocks k, ..., k + 3 of those that touch separator p contribute, up to the diagonal, since the elimination reads nothing
+// above it; all are read before the first is added.
 __device__ void add_blocks(const View &s, int p, int k, double *row) {
   int column[together];
   double value[together];
@@ -171,7 +171,7 @@ __device__ void add_blocks(const View &s, int p, int k, double *row) {
     if (which < 0) continue;
     const Block &b = s.block[which];
     const int mine = s.touching_place[(k + i) * s.pitch + p] - b.condensed - b.interior;
-    if (int(threadIdx.x) >= b.ring) continue;
+    if (int(threadIdx.x) > mine) continue;
     column[i] = s.nodes[b.nodes + b.interior + threadIdx.x];
     value[i] = s.schurs[b.schur + mine * b.ring + threadIdx.x];
   }
