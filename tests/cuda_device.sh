@@ -1,12 +1,12 @@
 #!/bin/bash
 # Runs every test that needs a GPU, on what is built: tests/cuda_device.sh BUILD [step ...]; the last line counts steps.
-# Steps: core petsc ranks memcheck racecheck initcheck synccheck clients. Nothing is compiled, so that BUILD may be carried here.
+# Steps: core petsc small ranks memcheck racecheck initcheck synccheck clients. Nothing is compiled, so that BUILD may be carried here.
 set -u -o pipefail
 cd "$(dirname "$0")/.." || exit 1
 build=$(realpath "${1:?tests/cuda_device.sh BUILD [step ...]}") || exit 1
 shift
 steps=("$@")
-[ $# -gt 0 ] || steps=(core petsc ranks memcheck racecheck initcheck synccheck clients)
+[ $# -gt 0 ] || steps=(core petsc small ranks memcheck racecheck initcheck synccheck clients)
 
 export PETSCRRB_BUILD=$build OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # BUILD's own folder is in the programs, but it may be at another place now
@@ -85,6 +85,7 @@ run_step() {
   case $1 in
   core) [ ! -x "$core" ] || "$core" --gtest_brief=1 ;;
   petsc) "$petsc" -backend cuda --gtest_brief=1 ;;
+  small) "$petsc" -backend cuda -multiprocessors 1 --gtest_brief=1 ;; # so that all that marches takes many steps
   ranks) run_ranks ;;
   memcheck | racecheck | initcheck | synccheck) sanitize "$1" ;;
   clients) "$python" -m pytest -c tests/pytest.ini --rootdir=. -q tests/clients/test_device.py ;;

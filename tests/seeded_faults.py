@@ -12,8 +12,8 @@ suite fails in the unchanged copy.
 
 --check only looks whether each fault's old text is still there, exactly once. Whoever moves code moves the fault with it.
 
-Suites: unit, petsc and ranks on the host; cuda, petsc-cuda and ranks-cuda on a GPU. Faults in code that only a device runs are
-left to the latter.
+Suites: unit, petsc and ranks on the host; cuda, petsc-cuda, petsc-small (on a device that seems to have one multiprocessor) and
+ranks-cuda on a GPU. Faults in code that only a device runs are left to the latter.
 """
 import argparse
 import contextlib
@@ -161,8 +161,8 @@ FAULTS = [Fault(*fault) for fault in (
      "cp.async.wait_group 1;", "cp.async.wait_group 2;"),
     ("guess-on-the-host", "forgotten update", "device", "src/pc/vectors.h",
      "    if (reads_y) PetscCall(VecCopy(y, y_));\n", ""),
-    ("upper-half-of-a-Schur-complement", "dropped term", "device", "src/dense/cuda/blocks.cu",
-     "        schur[(column - b.interior) * b.ring + row - b.interior] = value;\n", ""),
+    ("interior-from-the-ring", "dropped term", "device", "src/dense/cuda/blocks.cu",
+     "        s.transposed[b.transposed + (column - b.interior) * b.interior + row] = value;\n", ""),
     ("b1-to-the-lower-left", "forgotten update", "device", "src/pc/rrb/cuda/sweep_kernels.cuh",
      "b.v[0][0] = b.v[1][0], b.v[0][1] = b.v[1][1];", "b.v[0][1] = b.v[1][1];"),
     ("round-of-a-sum-over-ranks", "forgotten update", "device", "src/comm/cuda/stores.cu",
@@ -193,6 +193,7 @@ class Suite(NamedTuple):
 ON_RANKS = "--gtest_filter=*Ranks*.*:RrbMemory.*"  # what tests/clients/test_ranks.py runs
 SUITES = {"unit": Suite("host", "unit"), "petsc": Suite("host", "petsc"), "ranks": Suite("host", "petsc", (2, 3), (ON_RANKS,)),
           "cuda": Suite("device", "cuda"), "petsc-cuda": Suite("device", "petsc", (1,), ("-backend", "cuda")),
+          "petsc-small": Suite("device", "petsc", (1,), ("-backend", "cuda", "-multiprocessors", "1")),
           "ranks-cuda": Suite("device", "petsc", (2,), ("-backend", "cuda", ON_RANKS))}
 
 

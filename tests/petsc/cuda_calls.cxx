@@ -11,6 +11,7 @@
 namespace petsctest {
 
 CudaCalls cuda_calls;
+int multiprocessors;
 static long until_failure;
 
 void fail_cuda_allocation(long k) { until_failure = k; }
@@ -29,6 +30,7 @@ using petsctest::cuda_calls;
 namespace {
 
 const int out_of_memory = 2, host_to_device = 1, device_to_host = 2, either_way = 4; // cudaError, cudaMemcpyKind
+const int multiprocessor_count = 16;                                                 // cudaDeviceAttr
 using Stream = void *;
 
 template <class... T> int forward(const char *name, T... arguments) {
@@ -87,6 +89,11 @@ int cudaDeviceSynchronize() {
 int cudaStreamSynchronize(Stream stream) {
   ++cuda_calls.stream_waits;
   return forward("cudaStreamSynchronize", stream);
+}
+int cudaDeviceGetAttribute(int *value, int attribute, int device) {
+  const int error = forward("cudaDeviceGetAttribute", value, attribute, device);
+  if (attribute == multiprocessor_count && petsctest::multiprocessors) *value = petsctest::multiprocessors;
+  return error;
 }
 int cudaMemcpy(void *to, const void *from, std::size_t bytes, int kind) {
   count_copy(bytes, kind);

@@ -1,4 +1,5 @@
-// Counts the calls of the CUDA runtime that a program, PETSc and the library make, and can let an allocation fail.
+// Counts the calls of the CUDA runtime that a program, PETSc and the library make, and can let an allocation fail, or let a device look
+// like a smaller one.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +17,10 @@ extern CudaCalls cuda_calls; // so far
 
 // The k-th allocation of device memory from now on fails; 0: none does.
 void fail_cuda_allocation(long k);
+
+// How many multiprocessors the device is said to have; 0: the truth. Kernels whose blocks march through a grid take as many steps for a
+// small grid on a small device as for a large grid on a large one.
+extern int multiprocessors;
 
 CudaCalls operator-(const CudaCalls &a, const CudaCalls &b);
 

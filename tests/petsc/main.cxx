@@ -1,5 +1,6 @@
-// Runs the tests through PETSc: build/tests/petsc [-backend host|cuda] [-pc_rrb_transport <transport, of all types>] [googletest's and
-// PETSc's options].
+// Runs the tests through PETSc: build/tests/petsc [-backend host|cuda] [-multiprocessors <of the device, for the library>]
+// [-pc_rrb_transport <transport, of all types>] [googletest's and PETSc's options].
+#include "cuda_calls.hpp"
 #include "support.hpp"
 
 #include <petscdevice.h>
@@ -44,15 +45,27 @@ class Environment : public testing::Environment {
 };
 
 // Why there is no such backend; empty where there is one.
-std::string choose_backend(const char *name) {
-  if (std::strcmp(name, "host") == 0) return "";
-  if (std::strcmp(name, "cuda") != 0) return "there are host and cuda";
+std::string choose_backend(const std::string &name) {
+  if (name.empty() || name == "host") return "";
+  if (name != "cuda") return "there are host and cuda";
 #if defined(PETSC_HAVE_CUDA)
   backend = {MATAIJCUSPARSE, MATMPIAIJCUSPARSE, MATDENSECUDA, VECCUDA, true};
   return "";
 #else
   return "this PETSc was configured without CUDA";
 #endif
+}
+
+// What follows the option's name; empty where it is not given. PETSc, which would call it unused, does not see it.
+std::string take_option(const char *name, int &argc, char **argv) {
+  for (int i = 1; i + 1 < argc; ++i) {
+    if (std::strcmp(argv[i], name) != 0) continue;
+    const std::string value = argv[i + 1];
+    for (int k = i; k + 2 <= argc; ++k) argv[k] = argv[k + 2]; // the last one is NULL
+    argc -= 2;
+    return value;
+  }
+  return "";
 }
 
 } // namespace
@@ -76,17 +89,13 @@ void stop_petsc() {
 
 int main(int argc, char **argv) {
   testing::InitGoogleTest(&argc, argv);
-  for (int i = 1; i + 1 < argc; ++i) {
-    if (std::strcmp(argv[i], "-backend") != 0) continue;
-    const std::string why_not = petsctest::choose_backend(argv[i + 1]);
-    if (!why_not.empty()) {
-      std::fprintf(stderr, "-backend %s: %s\n", argv[i + 1], why_not.c_str());
-      return 2;
-    }
-    for (int k = i; k + 2 <= argc; ++k) argv[k] = argv[k + 2 <= argc ? k + 2 : argc]; // PETSc would call it unused
-    argc -= 2;
-    break;
+  const std::string backend = petsctest::take_option("-backend", argc, argv);
+  const std::string why_not = petsctest::choose_backend(backend);
+  if (!why_not.empty()) {
+    std::fprintf(stderr, "-backend %s: %s\n", backend.c_str(), why_not.c_str());
+    return 2;
   }
+  petsctest::multiprocessors = std::atoi(petsctest::take_option("-multiprocessors", argc, argv).c_str());
   // the problems are small, and threads that wait for a core that other processes use slow them down tenfold
   if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(1);
   petsctest::argument_count = argc;
