@@ -34,7 +34,7 @@ def parse(arguments):
     add("--with-cuda", type=boolean, metavar="0|1",
         help="build the CUDA part (default: 1 if PETSc has CUDA and nvcc is found)")
     add("--with-cuda-arch", metavar="LIST", default="",
-        help=f"GPU generations; 90-virtual: PTX alone, compiled when it runs (default: PETSc's, else "
+        help=f"GPU generations; 90-virtual: PTX alone, compiled when it runs; 90-real: without PTX (default: PETSc's, else "
              f"{','.join(toolchain.DEFAULT_CUDA_ARCHITECTURES)})")
     add("--with-nccl", metavar="DIR|0|1", default="",
         help="use NCCL for messages between GPUs; DIR is where it is (default: if it is found beside CUDA or in the system's folders)")

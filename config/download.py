@@ -1,5 +1,6 @@
 """--download-petsc: PETSc's source package from PyPI, configured and built in the build folder."""
 import os
+import re
 import shutil
 import sys
 import tarfile
@@ -36,7 +37,7 @@ def petsc_options(with_cuda, cuda_arch):
     if with_cuda:
         options += ["--with-cuda=1", "CUDAOPTFLAGS=-O3"]
         if cuda_arch:
-            options.append(f"--with-cuda-arch={cuda_arch.replace('-virtual', '')}")
+            options.append(f"--with-cuda-arch={re.sub('-(virtual|real)', '', cuda_arch)}")
     return options
 
 

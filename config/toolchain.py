@@ -118,7 +118,8 @@ def find_nvcc(petsc):
 
 
 def cuda_architectures(log, petsc, nvcc, wish):
-    """The wish, of which 90-virtual is PTX alone, as CMake says; or what PETSc was built for; or the usual ones that this nvcc knows."""
+    """The wish, of which 90-virtual is PTX alone and 90-real none of it, as CMake says; or what PETSc was built for; or the usual ones that
+    this nvcc knows."""
     if wish:
         return [word.removeprefix("sm_") for word in re.split(r"[,; ]+", wish.strip())]
     theirs = re.findall(r"code=sm_(\w+)", petsc.get("CUDAC_FLAGS"))
@@ -128,13 +129,19 @@ def cuda_architectures(log, petsc, nvcc, wish):
     return [name for name in DEFAULT_CUDA_ARCHITECTURES if name in known] or known[:1]
 
 
+def cuda_codes(architectures):
+    """(what they are called, what nvcc is to make): the newest as PTX, too, for GPUs that come later, unless its name ends with a kind."""
+    kinds = [name.partition("-")[::2] for name in architectures]
+    names = [f"{'compute' if kind == 'virtual' else 'sm'}_{name}" for name, kind in kinds]
+    newest, kind = kinds[-1]
+    return names, names if kind else [*names, f"compute_{newest}"]
+
+
 def cuda_flags(log, petsc, nvcc, cxx, wish, optimization):
     """(compile flags, link flags, architectures)"""
-    names = cuda_architectures(log, petsc, nvcc, wish)
-    names = [f"compute_{name.removesuffix('-virtual')}" if name.endswith("-virtual") else f"sm_{name}" for name in names]
-    codes = [*names, names[-1].replace("sm_", "compute_")]  # the newest as PTX, too, for GPUs that come later
+    names, codes = cuda_codes(cuda_architectures(log, petsc, nvcc, wish))
     flags = ["-ccbin", shlex.split(cxx)[0],
-             *(word for code in dict.fromkeys(codes) for word in ("-gencode", f"arch=compute_{code.partition('_')[2]},code={code}"))]
+             *(word for code in codes for word in ("-gencode", f"arch=compute_{code.partition('_')[2]},code={code}"))]
     if "--compress-mode" in log.run([nvcc, "--help"])[1]:  # CUDA 12.8: a library of a third of the size
         flags.append("--compress-mode=" + ("speed" if "-Ofc" in optimization else "size"))  # size takes a sixth of -Ofc's time
     home = Path(nvcc).resolve().parent.parent

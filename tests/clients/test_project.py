@@ -193,6 +193,15 @@ def test_configure_with_a_folder_without_nccl(configure, config, tmp_path):
     assert "NCCL:      no" in configure(*words, "--with-nccl=0", fails=False)
 
 
+@pytest.mark.parametrize("arch, codes", [("80,90", "sm_80 sm_90 compute_90"), ("90-real", "sm_90"), ("80;90-virtual", "sm_80 compute_90")])
+def test_configure_for_gpu_generations(configure, config, tmp_path, arch, codes):
+    if not config["NVCC"]:
+        pytest.skip("there is no nvcc")
+    configure(f"--petsc-dir={config['PETSC_DIR']}", f"--petsc-arch={config['PETSC_ARCH']}", "--with-cuda=1", f"--with-cuda-arch={arch}",
+              fails=False)
+    assert re.findall(r"code=(\w+)", (tmp_path / "build/config.mk").read_text(encoding="utf-8")) == codes.split()
+
+
 def test_configure_again_gives_the_same(configure, config, build, tmp_path):
     """In a build folder of its own, from the arguments that the configuration in use was made with."""
     words = [word for word in config["CONFIGURE_ARGUMENTS"].split() if not word.endswith("=")]
