@@ -82,6 +82,9 @@ public:
     PetscCall(PetscRRBUseVectors(*this, x, y, reads_y, together, apply));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  /* the array of a vector here, to read */
+  PetscErrorCode Get(Vec x, const PetscScalar **array) { return VecGetArrayRead(x, array); }
+  PetscErrorCode Restore(Vec x, const PetscScalar **array) { return VecRestoreArrayRead(x, array); }
   /* whether dense matrices have their arrays here */
   PetscErrorCode Has(Mat, Mat, PetscBool *yes) {
     *yes = PETSC_TRUE;
@@ -161,6 +164,18 @@ public:
         pc, type_, x, y, [&](Vec r, Vec z) { return PetscRRBUseVectors(*this, r, z, reads_y, together, apply); },
         reads_y);
   }
+  PetscErrorCode Get(Vec x, const PetscScalar **array) {
+    PetscMemType memory;
+    PetscInt n;
+
+    PetscFunctionBegin;
+    PetscCall(VecGetLocalSize(x, &n));
+    PetscCall(VecGetArrayReadAndMemType(x, array, &memory));
+    PetscCheck(!n || PetscMemTypeDevice(memory), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "A vector of this matrix is on the host");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Restore(Vec x, const PetscScalar **array) { return VecRestoreArrayReadAndMemType(x, array); }
   PetscErrorCode Has(Mat X, Mat Y, PetscBool *yes) {
     PetscBool bound;
 

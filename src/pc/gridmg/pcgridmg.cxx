@@ -65,14 +65,10 @@ private:
   /* f(near) with the vector's array here; may throw */
   template <class F> void With(const PetscRRBNearNull &near, const F &f) {
     const PetscScalar *x = nullptr;
-    const auto restore = [&] {
-      PetscRRBCheckSent(Where::device ? VecRestoreArrayReadAndMemType(near.vector, &x)
-                                      : VecRestoreArrayRead(near.vector, &x));
-    };
+    const auto restore = [&] { PetscRRBCheckSent(where_.Restore(near.vector, &x)); };
 
     if (!near.vector) return f({nullptr, near.rounding});
-    PetscRRBCheckSent(Where::device ? VecGetArrayReadAndMemType(near.vector, &x, nullptr)
-                                    : VecGetArrayRead(near.vector, &x));
+    PetscRRBCheckSent(where_.Get(near.vector, &x));
     try {
       f({x, near.rounding});
     } catch (...) {

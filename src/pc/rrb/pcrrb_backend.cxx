@@ -270,7 +270,7 @@ template <class Where> PetscErrorCode Backend<Where>::ReadHere(PC pc, PetscBool 
   PetscFunctionBegin;
   if (anew) expected_ = {}; /* that is of other nonzeros */
   begun_ = false;
-  if (near_null) PetscCall(PCRRBGetArray(Where::device, near_null, &v));
+  if (near_null) PetscCall(where_.Get(near_null, &v));
   const PetscErrorCode read = where_.Try([&] {
     if (s.on_graph)
       ReadGraph(s, anew, v, &s.values);
@@ -279,7 +279,7 @@ template <class Where> PetscErrorCode Backend<Where>::ReadHere(PC pc, PetscBool 
                                        &s.values.why, [this] { BeginFactor(); });
   });
   expected_ = {};
-  if (near_null) PetscCall(PCRRBRestoreArray(Where::device, near_null, &v));
+  if (near_null) PetscCall(where_.Restore(near_null, &v));
   PetscCall(read);
   s.values.scaled = (PetscBool)(prepared().v != nullptr);
   if (s.on_graph)

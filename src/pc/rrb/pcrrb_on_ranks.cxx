@@ -242,13 +242,13 @@ template <class Where> PetscErrorCode PCRRBOnRanks<Where>::TakeVector(Vec near_n
   const PetscScalar *x;
 
   PetscFunctionBegin;
-  PetscCall(PCRRBGetArray(Where::device, near_null, &x));
+  PetscCall(where_.Get(near_null, &x));
   const PetscErrorCode taken = PetscRRBTryTogether(PetscObjectComm((PetscObject)near_null), where_.say, [&] {
     if (v_.size() != all) v_.resize(all);
     where_.Ready();
     *usable = reader_->take_vector(x, v_.data());
   });
-  PetscCall(PCRRBRestoreArray(Where::device, near_null, &x));
+  PetscCall(where_.Restore(near_null, &x));
   PetscCall(taken);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -24,22 +24,6 @@ template <class Work> PetscErrorCode PCRRBTogether(const Work &work) {
   PetscFunctionReturn(code);
 }
 
-/* The array of a vector there, to read. */
-inline PetscErrorCode PCRRBGetArray(PetscBool device, Vec x, const PetscScalar **array) {
-  PetscMemType memory = PETSC_MEMTYPE_DEVICE;
-  PetscInt n;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(x, &n));
-  PetscCall(device ? VecGetArrayReadAndMemType(x, array, &memory) : VecGetArrayRead(x, array));
-  PetscCheck(!n || PetscMemTypeDevice(memory), PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "A vector of this matrix is on the host");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-inline PetscErrorCode PCRRBRestoreArray(PetscBool device, Vec x, const PetscScalar **array) {
-  return device ? VecRestoreArrayReadAndMemType(x, array) : VecRestoreArrayRead(x, array);
-}
-
 class PCRRBHostWork : public PetscRRBHostWork {
 public:
   using RankReader = petscrrb::host::RankReader;

@@ -73,7 +73,7 @@ struct PutBlack {
   PETSCRRB_HD void operator()(index_t i) const { x[point[i]] = add ? x[point[i]] + delta[i] : delta[i]; }
 };
 // r0^2 / d of red nodes
-struct RedEnergy {
+struct RedEnergyOnGraph {
   const node_t *point;
   const double *inverse, *r0;
 
@@ -135,7 +135,7 @@ public:
     const auto error = Base::start(at(Base::q), Norm::none, solve, finish);
     partial_.start();
     if (norm == Norm::natural)
-      put(partial_.terms_of_list(on_, g_.reds, RedEnergy{g_.point, g_.inverse, r0}), energy_r1);
+      put(partial_.terms_of_list(on_, g_.reds, RedEnergyOnGraph{g_.point, g_.inverse, r0}), energy_r1);
     if (norm == Norm::unpreconditioned) put(partial_.terms_of_list(on_, nodes(), ProductOf{r0, r0}), squares_r1);
     return error;
   }

@@ -45,16 +45,6 @@ template <class U> struct Square {
   }
 };
 template <class U> Square(U) -> Square<U>;
-template <class U, class W> struct WeightedSquare {
-  U u;
-  W w;
-
-  PETSCRRB_HD double operator()(index_t h, index_t k) const {
-    const double value = u(h, k);
-    return value * value * w(h, k);
-  }
-};
-template <class U, class W> WeightedSquare(U, W) -> WeightedSquare<U, W>;
 
 // Level 2 of the forward sweep at b2: its part of the next grid's right-hand side. F: a FactorViews.
 template <class F, class X, class Y> struct ForwardSkew {

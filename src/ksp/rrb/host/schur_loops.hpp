@@ -35,8 +35,7 @@ public:
       to_black(r(Inner{}), r(Edge{}));
     if (norm == Norm::natural)
       x.level.with_factor([&](const auto &factor) {
-        for (Class c : {r1, r2})
-          sum(c == r1 ? energy_r1 : energy_r2, c, WeightedSquare{r(Inner{})[c], factor.dinv.q[c]});
+        for (Class c : {r1, r2}) sum(c == r1 ? energy_r1 : energy_r2, c, RedEnergy{r(Inner{})[c], factor.dinv.q[c]});
       });
     if (norm == Norm::unpreconditioned)
       for (Class c : {r1, r2, b1, b2}) sum(squares_of(c), c, Square{natural(extent, r0).get(Inner{})[c]});

@@ -33,16 +33,15 @@ void make_chunks(const DeviceInverses &all, const Making &m, int widest, cudaStr
 BlockInverses::BlockInverses(const Layout &layout, const BlockOrder &order, const DeviceMatrix &matrix,
                              const Options &options)
     : l_(layout), A_(matrix), options_(options), shape_of_(static_cast<std::size_t>(layout.blocks())) {
-  const std::vector<int> place = order.places();
-  for (index_t b = 0; b < l_.blocks(); ++b)
-    l_.at(b, [&](const Patch &p, const Block &block) {
+  for (index_t t = 0; t < l_.blocks(); ++t)
+    l_.at(order[t], [&](const Patch &p, const Block &block) {
       std::size_t s = 0;
       while (s < shapes_.size() && !std::equal(block.n, block.n + 3, shapes_[s].n)) ++s;
       if (s == shapes_.size())
         shapes_.push_back({{block.n[0], block.n[1], block.n[2]},
-                           place[b],
+                           static_cast<int>(t),
                            row_at(p, block.first[0], block.first[1], block.first[2])});
-      shape_of_[b] = static_cast<int>(s);
+      shape_of_[order[t]] = static_cast<int>(s);
     });
   shape_of_there_.assign(shape_of_);
 }

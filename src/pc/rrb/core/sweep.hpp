@@ -126,5 +126,6 @@ template <class X, class D> struct RedEnergy {
 
   PETSCRRB_HD double operator()(index_t h, index_t k) const { return r(h, k) * r(h, k) * dinv(h, k); }
 };
+template <class X, class D> RedEnergy(X, D) -> RedEnergy<X, D>;
 
 } // namespace petscrrb::rrb
