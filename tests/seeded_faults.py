@@ -22,6 +22,7 @@ import datetime
 import itertools
 import os
 import queue
+import re
 import shlex
 import shutil
 import subprocess
@@ -190,10 +191,11 @@ class Suite(NamedTuple):
     options: tuple = ()
 
 
+MARCHING = "--gtest_filter=" + re.search("^marching='(.*)'", (ROOT / "tests/cuda_device.sh").read_text(encoding="utf-8"), re.M)[1]
 ON_RANKS = "--gtest_filter=*Ranks*.*:RrbMemory.*"  # what tests/clients/test_ranks.py runs
 SUITES = {"unit": Suite("host", "unit"), "petsc": Suite("host", "petsc"), "ranks": Suite("host", "petsc", (2, 3), (ON_RANKS,)),
           "cuda": Suite("device", "cuda"), "petsc-cuda": Suite("device", "petsc", (1,), ("-backend", "cuda")),
-          "petsc-small": Suite("device", "petsc", (1,), ("-backend", "cuda", "-multiprocessors", "1")),
+          "petsc-small": Suite("device", "petsc", (1,), ("-backend", "cuda", "-multiprocessors", "1", MARCHING)),
           "ranks-cuda": Suite("device", "petsc", (2,), ("-backend", "cuda", ON_RANKS))}
 
 
