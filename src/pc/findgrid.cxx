@@ -153,13 +153,13 @@ PetscErrorCode PetscRRBFindGrid(PC pc, Mat P, Widest widest, const PetscInt n[],
 }
 
 PetscErrorCode PetscRRBFindGridOrNone(PC pc, Mat P, Widest widest, const PetscInt n[], const char *option,
-                                      const PetscRRBRows &A, Grid *g) {
+                                      const PetscRRBRows &A, PetscBool dmda, Grid *g) {
   PetscRRBTrouble no;
   PetscBool told;
 
   PetscFunctionBegin;
   PetscCall(PetscInfoEnabled(PC_CLASSID, &told));
-  PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_TRUE, told, g, &no));
+  PetscCall(FindOrSay(pc, P, widest, n, option, A, dmda, told, g, &no));
   if (no.why.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(no.code == PETSC_ERR_ARG_WRONG || (widest == Widest::flat && g->dim == 3),
              PetscObjectComm((PetscObject)pc), no.code, "%s", no.why.c_str());
@@ -197,20 +197,6 @@ PetscErrorCode PetscRRBFindStarOnRank(PC pc, Mat P, const PetscInt n[], const ch
   PetscFunctionBegin;
   PetscCall(PetscRRBFindGridOnRank(pc, P, Widest::star, n, option, A, g, no));
   if (!*no) PetscCall(PetscRRBRefuseNinePoints(pc, *g, instead, no));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PetscRRBTryToFindGrid(PC pc, Mat P, Widest widest, const PetscInt n[], const char *option,
-                                     const PetscRRBRows &A, Grid *g, PetscBool *found) {
-  PetscRRBTrouble no;
-  PetscBool told;
-
-  PetscFunctionBegin;
-  PetscCall(PetscInfoEnabled(PC_CLASSID, &told));
-  PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_FALSE, told, g, &no));
-  PetscCheck(!no || no.code == PETSC_ERR_ARG_WRONG, PetscObjectComm((PetscObject)pc), no.code, "%s", no.why.c_str());
-  *found = (PetscBool)no.why.empty();
-  if (!*found) PetscCall(PetscInfo(pc, "There is no grid. %s\n", no.why.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -31,10 +31,10 @@ PetscRRBRows PetscRRBRowsOnDevice(PetscRRBStream &, const petscrrb::Csr &a);
 PetscErrorCode PetscRRBFindGrid(PC, Mat, petscrrb::Widest widest, const PetscInt n[], const char *option,
                                 const PetscRRBRows &, petscrrb::Grid *);
 
-/* The same for who can do without: *grid is of no points where the matrix is on none that it takes, and -info says why. Several unknowns
-   a point of a DMDA, and sizes that the user gave and that do not fit, are errors. */
+/* The same for who can do without: *grid is of no points where the matrix is on none that it takes, and -info says why. Sizes that the user
+   gave and that do not fit are an error; dmda: so are several unknowns a point of a DMDA. */
 PetscErrorCode PetscRRBFindGridOrNone(PC, Mat, petscrrb::Widest widest, const PetscInt n[], const char *option,
-                                      const PetscRRBRows &, petscrrb::Grid *);
+                                      const PetscRRBRows &, PetscBool dmda, petscrrb::Grid *);
 
 /* The same for rows that are one rank's part of a matrix, of any number of ranks: says where there is none, and raises
    nothing that only one rank would raise. */
@@ -47,11 +47,6 @@ PetscErrorCode PetscRRBFindStarOnRank(PC, Mat, const PetscInt n[], const char *o
 
 /* Trouble where the grid is one of 9 points. */
 PetscErrorCode PetscRRBRefuseNinePoints(PC, const petscrrb::Grid &, const char *instead, PetscRRBTrouble *);
-
-/* The same as the first, for who can do without a grid: *found says whether there is one, and -info why there is none.
-   Sizes that the user gave must fit. */
-PetscErrorCode PetscRRBTryToFindGrid(PC, Mat, petscrrb::Widest widest, const PetscInt n[], const char *option,
-                                     const PetscRRBRows &, petscrrb::Grid *, PetscBool *found);
 
 /* The grid of a SeqAIJ, by its nonzeros, with 7 points at the most; of no points where there is none. */
 PetscErrorCode PetscRRBFindGridOfPattern(Mat, petscrrb::Grid *);

@@ -99,21 +99,20 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   const PC_Neumann *n = (PC_Neumann *)pc->data;
   PCNeumannState *s = n->state;
   const bool asked = n->grid[0] > 0;
-  PetscBool on_grid = PETSC_FALSE;
   Csr rows = s->rows.csr;
 
   PetscFunctionBegin;
   s->form.reset();
   s->overlap.reset();
+  s->grid = Grid();
   if (s->rows.on_ranks) {
     PetscCall(BuildOverlap(pc));
     rows = s->overlap->rows(nullptr);
   } else if (n->drop == PC_NEUMANN_DROP_NONE || asked) {
-    PetscCall(PetscRRBTryToFindGrid(pc, pc->pmat, Widest::star, n->grid, "-pc_neumann_grid", s->backend->rows(rows),
-                                    &s->grid, &on_grid));
+    PetscCall(PetscRRBFindGridOrNone(pc, pc->pmat, Widest::star, n->grid, "-pc_neumann_grid", s->backend->rows(rows),
+                                     PETSC_FALSE, &s->grid));
   }
-  if (!on_grid) s->grid = Grid();
-  if (on_grid && n->drop == PC_NEUMANN_DROP_NONE) {
+  if (s->grid.n[0] && n->drop == PC_NEUMANN_DROP_NONE) {
     *trouble = s->backend->CreateOnGrid(s->grid, SeriesOf(n), &s->form);
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -135,7 +135,9 @@ private:
 /* Where none is needed, also one in 3D, or none, of no points: the matrix is taken for a graph then. */
 template <class Where> PetscErrorCode Backend<Where>::FindGrid(PC pc, const PetscRRBMatrix &P, Grid *grid) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
-  const auto find = rrb->red_nodes == PC_RRB_RED_NODES_PLAIN ? PetscRRBFindGrid : PetscRRBFindGridOrNone;
+  const auto find = [&](Widest widest, const PetscRRBRows &rows) {
+    return PetscRRBFindGridOrNone(pc, pc->pmat, widest, rrb->grid, "-pc_rrb_grid", rows, PETSC_TRUE, grid);
+  };
 
   PetscFunctionBegin;
   graph_ = nullptr;
@@ -144,8 +146,10 @@ template <class Where> PetscErrorCode Backend<Where>::FindGrid(PC pc, const Pets
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   const PetscRRBRows rows = where_.Rows(P.csr);
-  PetscCall(find(pc, pc->pmat, Widest::flat, rrb->grid, "-pc_rrb_grid", rows, grid));
-  if (!grid->n[0]) PetscCall(PetscRRBFindGridOrNone(pc, pc->pmat, Widest::star, rrb->grid, "-pc_rrb_grid", rows, grid));
+  PetscCall(rrb->red_nodes == PC_RRB_RED_NODES_PLAIN
+                ? PetscRRBFindGrid(pc, pc->pmat, Widest::flat, rrb->grid, "-pc_rrb_grid", rows, grid)
+                : find(Widest::flat, rows));
+  if (!grid->n[0]) PetscCall(find(Widest::star, rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
