@@ -279,7 +279,8 @@ static PetscErrorCode KeepGuessForRounding(KSP ksp) {
 
   PetscFunctionBegin;
   PetscCall(MatGetNullSpace(ksp->pc->mat, &null));
-  if (!null || !s->started || ksp->reason >= 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!null || !s->started || ksp->reason >= 0 || ksp->reason == KSP_DIVERGED_PC_FAILED)
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecNorm(s->r0, NORM_2, &r0));
   PetscCall(VecNorm(ksp->vec_rhs, NORM_2, &b));
   if (!(r0 <= rounding * b)) PetscFunctionReturn(PETSC_SUCCESS);
