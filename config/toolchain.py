@@ -141,7 +141,7 @@ def cuda_flags(log, petsc, nvcc, cxx, wish, optimization):
     """(compile flags, link flags, architectures)"""
     names, codes = cuda_codes(cuda_architectures(log, petsc, nvcc, wish))
     flags = ["-ccbin", shlex.split(cxx)[0],
-             *(word for code in codes for word in ("-gencode", f"arch=compute_{code.partition('_')[2]},code={code}"))]
+             *(word for code in dict.fromkeys(codes) for word in ("-gencode", f"arch=compute_{code.partition('_')[2]},code={code}"))]
     if "--compress-mode" in log.run([nvcc, "--help"])[1]:  # CUDA 12.8: a library of a third of the size
         flags.append("--compress-mode=" + ("speed" if "-Ofc" in optimization else "size"))  # size takes a sixth of -Ofc's time
     home = Path(nvcc).resolve().parent.parent
