@@ -12,8 +12,9 @@ suite fails in the unchanged copy.
 
 --check only looks whether each fault's old text is still there, exactly once. Whoever moves code moves the fault with it.
 
-Suites: unit, petsc and ranks on the host; cuda, petsc-cuda, petsc-small (on a device that seems to have one multiprocessor) and
-ranks-cuda on a GPU. Faults in code that only a device runs are left to the latter.
+Suites: unit, petsc and ranks on the host; cuda, petsc-cuda, petsc-small (on a device that seems to have one multiprocessor),
+cuda-ranks (each way in which values travel between two GPUs) and ranks-cuda on a GPU. Faults in code that only a device runs are left
+to the latter.
 """
 import argparse
 import contextlib
@@ -196,6 +197,7 @@ ON_RANKS = "--gtest_filter=*Ranks*.*:RrbMemory.*"  # what tests/clients/test_ran
 SUITES = {"unit": Suite("host", "unit"), "petsc": Suite("host", "petsc"), "ranks": Suite("host", "petsc", (2, 3), (ON_RANKS,)),
           "cuda": Suite("device", "cuda"), "petsc-cuda": Suite("device", "petsc", (1,), ("-backend", "cuda")),
           "petsc-small": Suite("device", "petsc", (1,), ("-backend", "cuda", "-multiprocessors", "1", MARCHING)),
+          "cuda-ranks": Suite("device", "cuda", (2,), ("--gtest_filter=*DeviceRanks.*",)),  # each way between GPUs, as test_device.py
           "ranks-cuda": Suite("device", "petsc", (2,), ("-backend", "cuda", ON_RANKS))}
 
 
@@ -210,7 +212,8 @@ def filters(suite, fault, likely):
     """The tests that are likely to catch it, if a guess is to be had, before all: the first to fail ends a suite."""
     words = next((words for word, words in LIKELY.items() if word in fault.file), "").split()
     ranks = "Ranks*" if max(suite.ranks) > 1 else ""
-    guess = [f"--gtest_filter={':'.join(f'*{word}*{ranks}' for word in words)}"] if words else []
+    patterns = [f"*{word.removesuffix('Ranks') if ranks else word}*{ranks}" for word in words]
+    guess = [f"--gtest_filter={':'.join(patterns)}"] if words else []
     return guess if likely and guess else [*guess, ""]
 
 
