@@ -19,7 +19,8 @@ namespace rows_kernels {
 
 constexpr int threads = 256;
 
-template <class F> __global__ void __launch_bounds__(threads) look(index_t rows, F f, SharedFacts *all) {
+template <int blocks, class F>
+__global__ void __launch_bounds__(threads, blocks) look(index_t rows, F f, SharedFacts *all) {
   RowFacts mine;
   for (index_t p = index_t(blockIdx.x) * threads + threadIdx.x; p < rows; p += index_t(gridDim.x) * threads)
     mine.add(f(p));
@@ -53,13 +54,15 @@ inline double value(unsigned long long bits) {
 
 } // namespace rows_kernels
 
-// Adds what f(p) says of each row.
-template <class F> void at_rows(index_t rows, const F &f, const cuda::Report<SharedFacts> &all, cudaStream_t stream) {
+// Adds what f(p) says of each row. at_once: thread blocks on a multiprocessor, for which the compiler is to find registers; 0: as it likes
+template <int at_once = 0, class F>
+void at_rows(index_t rows, const F &f, const cuda::Report<SharedFacts> &all, cudaStream_t stream) {
   const index_t blocks = (rows + rows_kernels::threads - 1) / rows_kernels::threads;
   if (!blocks) return;
-  const int resident = cuda::resident_blocks(rows_kernels::look<F>, rows_kernels::threads);
-  rows_kernels::look<<<static_cast<unsigned>(std::min<index_t>(blocks, resident)), rows_kernels::threads, 0, stream>>>(
-      rows, f, all.device());
+  constexpr auto look = rows_kernels::look<at_once, F>;
+  const int resident = cuda::resident_blocks(look, rows_kernels::threads);
+  look<<<static_cast<unsigned>(std::min<index_t>(blocks, resident)), rows_kernels::threads, 0, stream>>>(rows, f,
+                                                                                                         all.device());
   cuda::check_launch("look");
 }
 

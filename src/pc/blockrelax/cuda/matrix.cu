@@ -31,7 +31,7 @@ void DeviceMatrix::survey(const Csr &A, bool store, cudaStream_t stream) {
         rows_of<steps()>(A), read_common_.device(), store ? diagonal_.data() : nullptr, {},
         varying_.data(),     count_.data(),         &totals_.device()->cells,           &totals_.device()->links};
     for (int m = 0; store && m < steps(); ++m) f.ahead[m] = ahead_[m].data() + slack_;
-    at_rows(l_.rows, f, found_, stream);
+    at_rows<steps() <= 4 ? 4 : 0>(l_.rows, f, found_, stream); // 4 blocks: 7 % less time than with 3, for 128^3
   });
 }
 
